@@ -1,0 +1,1 @@
+//! Can this concurrent program go wrong under any schedule? A trace, or a proof..

@@ -1,0 +1,67 @@
+//! Every schedule, breadth first.
+//!
+//! States are numbered in the order in which they are found, so the queue of a breadth-first search is the set itself: the
+//! states from `expanded` on. If nothing was left out for the sake of a bound, the set is exactly the reachable states and
+//! its own invariant.
+
+use crate::above::exact;
+use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
+use crate::store::space::Disabled;
+use crate::store::{Halt, Space, StateId};
+use allways_evidence::{StopReason, Verdict};
+use allways_model::pushdown::Pushdown;
+
+/// How many states are expanded between two looks at the bound on states.
+const CHUNK: usize = 1024;
+
+/// The engine; see the module.
+pub struct Free;
+
+impl Engine for Free {
+    fn name(&self) -> &'static str {
+        "free"
+    }
+
+    fn summary(&self) -> &'static str {
+        "explores every schedule breadth first, up to --max-states and --max-depth; decides finite systems"
+    }
+
+    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+        let mut space = Space::new(system, &question.property, question.max_depth, watch);
+        let verdict = match explore(&mut space, question.max_states) {
+            Ok(()) if space.threads.cut() => {
+                let depth = question.max_depth.unwrap_or_default();
+                Verdict::Unknown(StopReason::Bound(format!("stacks of at most {depth} symbols")))
+            }
+            Ok(()) => Verdict::Safe(exact::invariant(&space)),
+            Err(Halt::Bad(state)) => Verdict::Unsafe(space.trace(state)),
+            Err(Halt::Stop(reason)) => Verdict::Unknown(reason),
+        };
+        let figures = Figures {
+            concrete_states: Some(space.len()),
+            images: space.images(),
+            store_bytes: space.bytes(),
+            ..Figures::default()
+        };
+        Report { verdict, visible: space.visible(), figures }
+    }
+}
+
+fn explore(space: &mut Space, max_states: Option<usize>) -> Result<(), Halt> {
+    space.alarm()?;
+    let mut expanded = 0;
+    let mut targets = Vec::new();
+    while expanded < space.len() {
+        let end = space.len().min(expanded + CHUNK);
+        let chunk: Vec<StateId> = (expanded as StateId..end as StateId).collect();
+        for thread in 0..space.threads.count() {
+            targets.clear();
+            space.image(thread, &chunk, Disabled::Blocks, Progress::default(), &mut targets)?;
+        }
+        expanded = end;
+        if let Some(max) = max_states.filter(|&max| space.len() > max) {
+            return Err(StopReason::Bound(format!("the first {max} states")).into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! What every engine takes and gives.
+
+use allways_evidence::{StopReason, Verdict};
+use allways_model::property::Property;
+use allways_model::pushdown::{Pushdown, Visible};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// An engine: one way of answering a [`Question`] about a pushdown system.
+pub trait Engine: Sync {
+    /// The name by which users choose it.
+    fn name(&self) -> &'static str;
+
+    /// What it does, in one line.
+    fn summary(&self) -> &'static str;
+
+    /// Answers, or says why not. Must poll [`Watch::check`] often enough to stop within a few milliseconds.
+    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report;
+}
+
+/// All engines, in the order in which `allways engines` lists them.
+pub fn engines() -> &'static [&'static dyn Engine] {
+    &[
+        &crate::meet::druba::Druba,
+        &crate::meet::ai::Ai,
+        &crate::below::free::Free,
+        &crate::below::rounds_delays::RoundsDelays,
+    ]
+}
+
+/// The engine that is used where none is named.
+pub fn auto() -> &'static dyn Engine {
+    &crate::meet::ai::Ai
+}
+
+/// What is asked. Bounds that an engine does not know are ignored by it.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// What must never be seen; empty to ask for the reachable visible states.
+    pub property: Property,
+    /// Explore at most this many rounds…
+    pub rounds: Option<u32>,
+    /// …and this many delays.
+    pub delays: Option<u32>,
+    /// Store at most this many states.
+    pub max_states: Option<usize>,
+    /// Do not look at states with a deeper stack.
+    pub max_depth: Option<usize>,
+    /// Compute each set from scratch instead of from the frontier of the one before (DrUBA, Table 3, last column).
+    pub no_frontier: bool,
+}
+
+/// The answer, and what it took.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The answer. `Safe` from an engine is a claim until the checker has accepted its invariant.
+    pub verdict: Verdict,
+    /// The visible states that were reached, sorted. With `Safe` from a method that meets, exactly the reachable ones.
+    pub visible: Vec<Visible>,
+    /// Figures about the run.
+    pub figures: Figures,
+}
+
+/// Figures about a run; `None` where they make no sense.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Concrete states stored.
+    pub concrete_states: Option<usize>,
+    /// (State, finder) pairs stored.
+    pub found_pairs: Option<usize>,
+    /// The last round bound explored.
+    pub rounds: Option<u32>,
+    /// The last delay bound explored.
+    pub delays: Option<u32>,
+    /// The last context bound explored.
+    pub contexts: Option<u32>,
+    /// How often the successors of a state were computed.
+    pub images: u64,
+    /// Of these, how many during the final plateau.
+    pub plateau_images: Option<u64>,
+    /// Bytes held by the sets of states at the end of the run.
+    pub store_bytes: usize,
+    /// The walk through the grid of bounds.
+    pub walk: Vec<Cell>,
+    /// Actions seen, respectful and disrespectful (DrUBA, Definition 4).
+    pub actions: Option<(usize, usize)>,
+}
+
+/// One cell of the walk through the (rounds, delays) grid (DrUBA, Table 1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// The round bound.
+    pub rounds: u32,
+    /// The delay bound.
+    pub delays: u32,
+    /// Visible states reached under these bounds.
+    pub visible: usize,
+    /// Abstract states (visible states with marks) reached under these bounds.
+    pub abstract_states: usize,
+    /// Concrete states reached under these bounds.
+    pub concrete: usize,
+    /// Images computed so far.
+    pub images: u64,
+    /// What the convergence test said here, if it was made.
+    pub closed: Option<bool>,
+}
+
+/// How far an engine has come; shown on a terminal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// States stored.
+    pub states: usize,
+    /// Images computed.
+    pub images: u64,
+    /// The round bound being explored.
+    pub rounds: Option<u32>,
+    /// The delay bound being explored.
+    pub delays: Option<u32>,
+}
+
+/// Limits on a run, and who watches it. Engines only see this; who sets it is the caller's affair.
+pub struct Watch<'a> {
+    /// Stop at this time.
+    pub deadline: Option<Instant>,
+    /// Stop when this many bytes are in use.
+    pub memory: Option<usize>,
+    /// How many bytes the process uses now.
+    pub memory_used: &'a (dyn Fn() -> usize + Sync),
+    /// Stop when this becomes true.
+    pub interrupt: &'a AtomicBool,
+    /// Told now and then how far the engine has come.
+    pub progress: &'a (dyn Fn(&Progress) + Sync),
+}
+
+impl Watch<'_> {
+    /// No limits, no watcher.
+    pub fn none() -> Watch<'static> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Watch { deadline: None, memory: None, memory_used: &|| 0, interrupt: &NEVER, progress: &|_| () }
+    }
+
+    /// Whether to stop now. Cheap, but not free: a few hundred times a second is right.
+    pub fn check(&self, progress: &Progress) -> Result<(), StopReason> {
+        (self.progress)(progress);
+        self.room_for(0)
+    }
+
+    /// Whether to stop, were this many bytes to be allocated now. To be asked before a large allocation.
+    pub fn room_for(&self, bytes: usize) -> Result<(), StopReason> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(StopReason::Interrupted);
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(StopReason::Time);
+        }
+        if self.memory.is_some_and(|limit| (self.memory_used)().saturating_add(bytes) > limit) {
+            return Err(StopReason::Memory);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! Delay-unbounded analysis (DrUBA, Algorithm 1).
+//!
+//! Explore R(r,d) for growing bounds: rounds until a further one shows no new abstract state, then delays until `n-1`
+//! further ones show none; whenever a delay shows a new one, start again with rounds. At such a plateau test whether the
+//! abstract states are closed under disrespectful actions. If so they are all there are (Theorem 7): every respectful
+//! step from a reached abstract state can be scheduled within one more round and `n-1` more delays.
+//!
+//! Deviations from the paper: the sets R(r,d) are exact (see [`rounds_delays`](crate::below::rounds_delays)); abstract
+//! states carry marks, and what a pop uncovers is bounded by *below* instead of E (see [`closure`](crate::above::closure)).
+
+use super::walk::Walk;
+use crate::above::closure::Actions;
+use crate::engine::{Engine, Question, Report, Watch};
+use crate::store::Halt;
+use allways_evidence::{Invariant, StopReason};
+use allways_model::pushdown::Pushdown;
+
+/// The engine; see the module.
+pub struct Druba;
+
+impl Engine for Druba {
+    fn name(&self) -> &'static str {
+        "druba"
+    }
+
+    fn summary(&self) -> &'static str {
+        "explores growing rounds and delays; at a plateau tests closure under disrespectful actions (DrUBA, Algorithm 1)"
+    }
+
+    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+        let mut walk = Walk::new(system, question, watch);
+        let outcome = unbounded(&mut walk, system.threads());
+        walk.report(outcome)
+    }
+}
+
+fn unbounded(walk: &mut Walk, threads: usize) -> Result<Invariant, Halt> {
+    walk.start()?;
+    loop {
+        plateau(walk, threads)?;
+        match walk.test(Actions::Disrespectful) {
+            Ok(invariant) => return Ok(invariant),
+            Err(escape) => {
+                return Err(StopReason::GaveUp(format!("the convergence test failed: {escape}")).into());
+            }
+        }
+    }
+}
+
+/// Lines 3 to 22: explores up to a plateau of one round and `n-1` delays.
+fn plateau(walk: &mut Walk, threads: usize) -> Result<(), Halt> {
+    'rounds: loop {
+        while walk.add_round()? {}
+        for _ in 1..threads {
+            if walk.add_delay()? {
+                continue 'rounds;
+            }
+        }
+        return Ok(());
+    }
+}

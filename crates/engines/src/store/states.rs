@@ -1,0 +1,359 @@
+//! A set of rows of small numbers, numbered in the order of insertion.
+//!
+//! A row is packed into as few 64-bit words as hold it, each number within one word; the words of all rows are one flat
+//! array. When a number does not fit into its field, all rows are packed anew with wider fields, which happens a handful
+//! of times in a run, and no state changes its number.
+//!
+//! The index is an open-addressing table of (32 bits of hash, 32 bits of row number), split into shards so that growing
+//! never needs much memory at once. Rehashing needs only the bits that are in the table. Look-ups are done in batches
+//! ([`States::insert_batch`]): first all slots are read, then all rows compared, so that cache misses overlap.
+
+/// The number of a state.
+pub type StateId = u32;
+
+const SHARD_BITS: u32 = 6;
+const VACANT: u64 = 0;
+/// No row has this number: a vacant slot reads as it.
+const MISS: StateId = StateId::MAX;
+
+/// Where a number of a row lies in its packed form.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    word: u32,
+    shift: u32,
+    width: u32,
+}
+
+impl Field {
+    fn mask(self) -> u64 {
+        (1 << self.width) - 1
+    }
+
+    fn get(self, words: &[u64]) -> u32 {
+        (words[self.word as usize] >> self.shift & self.mask()) as u32
+    }
+
+    fn set(self, words: &mut [u64], value: u32) {
+        let word = &mut words[self.word as usize];
+        *word = *word & !(self.mask() << self.shift) | u64::from(value) << self.shift;
+    }
+}
+
+/// A set of rows; see the module.
+pub struct States {
+    fields: Vec<Field>,
+    /// Words per row.
+    words: usize,
+    keys: Vec<u64>,
+    shards: Vec<Shard>,
+    /// What the first pass of a batch found: the tag of each key, and the row it may equal.
+    probes: Vec<(u32, StateId)>,
+    scratch: Vec<u64>,
+}
+
+#[derive(Clone, Default)]
+struct Shard {
+    slots: Vec<u64>,
+    len: usize,
+}
+
+impl States {
+    /// An empty set of rows of this many numbers.
+    pub fn new(columns: usize) -> States {
+        let mut states = States {
+            fields: Vec::new(),
+            words: 0,
+            keys: Vec::new(),
+            shards: vec![Shard { slots: vec![VACANT; 16], len: 0 }; 1 << SHARD_BITS],
+            probes: Vec::new(),
+            scratch: Vec::new(),
+        };
+        states.lay_out(&vec![4; columns]);
+        states
+    }
+
+    /// Places fields of these widths one after another, none across a word boundary.
+    fn lay_out(&mut self, widths: &[u32]) {
+        self.fields.clear();
+        let (mut word, mut shift) = (0, 0);
+        for &width in widths {
+            if shift + width > 64 {
+                (word, shift) = (word + 1, 0);
+            }
+            self.fields.push(Field { word, shift, width });
+            shift += width;
+        }
+        self.words = word as usize + 1;
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.keys.len() / self.words
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let slots: usize = self.shards.iter().map(|shard| shard.slots.capacity()).sum();
+        (slots + self.keys.capacity()) * size_of::<u64>()
+    }
+
+    /// Words per row; the length of a key.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The packed form of a row.
+    pub fn key(&self, id: StateId) -> &[u64] {
+        let start = id as usize * self.words;
+        &self.keys[start..start + self.words]
+    }
+
+    /// One number of a row.
+    pub fn column(&self, id: StateId, column: usize) -> u32 {
+        self.fields[column].get(self.key(id))
+    }
+
+    /// A whole row.
+    pub fn row(&self, id: StateId) -> impl ExactSizeIterator<Item = u32> {
+        let key = self.key(id);
+        self.fields.iter().map(|field| field.get(key))
+    }
+
+    /// Whether `value` fits into a column as it is packed now; if not, [`States::widen`] makes it fit.
+    pub fn fits(&self, column: usize, value: u32) -> bool {
+        u64::from(value) <= self.fields[column].mask()
+    }
+
+    /// Replaces one number of a packed row; it must fit.
+    pub fn set_column(&self, key: &mut [u64], column: usize, value: u32) {
+        debug_assert!(self.fits(column, value));
+        self.fields[column].set(key, value);
+    }
+
+    /// Packs everything anew such that `value` fits into `column`, with some room for larger ones. Keys made before are
+    /// void.
+    #[cold]
+    pub fn widen(&mut self, column: usize, value: u32) {
+        let mut widths: Vec<u32> = self.fields.iter().map(|field| field.width).collect();
+        widths[column] = (34 - value.leading_zeros()).clamp(widths[column] + 1, 32);
+        let (old_fields, old_words) = (self.fields.clone(), self.words);
+        self.lay_out(&widths);
+        let old_keys = std::mem::take(&mut self.keys);
+        self.keys = vec![0; old_keys.len() / old_words * self.words];
+        for (old, new) in old_keys.chunks_exact(old_words).zip(self.keys.chunks_exact_mut(self.words)) {
+            for (from, to) in old_fields.iter().zip(&self.fields) {
+                to.set(new, from.get(old));
+            }
+        }
+        for shard in &mut self.shards {
+            shard.slots.fill(VACANT);
+            shard.len = 0;
+        }
+        for (id, key) in self.keys.chunks_exact(self.words).enumerate() {
+            let tag = tag(key);
+            self.shards[shard_of(tag)].add(tag, id as StateId);
+        }
+    }
+
+    /// Adds a row; returns its number and whether it is new.
+    pub fn insert(&mut self, row: &[u32]) -> (StateId, bool) {
+        for (column, &value) in row.iter().enumerate() {
+            if !self.fits(column, value) {
+                self.widen(column, value);
+            }
+        }
+        let mut key = std::mem::take(&mut self.scratch);
+        self.pack(row, &mut key);
+        let before = self.len();
+        let id = self.insert_key(&key, tag(&key));
+        self.scratch = key;
+        (id, id as usize == before)
+    }
+
+    /// The number of a row, if it is there.
+    pub fn find(&self, row: &[u32]) -> Option<StateId> {
+        if !row.iter().enumerate().all(|(column, &value)| self.fits(column, value)) {
+            return None;
+        }
+        let mut key = Vec::new();
+        self.pack(row, &mut key);
+        let tag = tag(&key);
+        let shard = &self.shards[shard_of(tag)];
+        shard.find(tag, |id| self.key(id) == key).ok()
+    }
+
+    fn pack(&self, row: &[u32], key: &mut Vec<u64>) {
+        key.clear();
+        key.resize(self.words, 0);
+        for (field, &value) in self.fields.iter().zip(row) {
+            field.set(key, value);
+        }
+    }
+
+    /// Adds packed rows, one after another in `keys`; appends their numbers to `ids`.
+    pub fn insert_batch(&mut self, keys: &[u64], ids: &mut Vec<StateId>) {
+        let first = ids.len();
+        self.probes.clear();
+        for key in keys.chunks_exact(self.words) {
+            let tag = tag(key);
+            self.probes.push((tag, self.shards[shard_of(tag)].guess(tag)));
+        }
+        for (key, &(_, guess)) in keys.chunks_exact(self.words).zip(&self.probes) {
+            ids.push(if guess != MISS && self.key(guess) == key { guess } else { MISS });
+        }
+        for (index, key) in keys.chunks_exact(self.words).enumerate() {
+            if ids[first + index] == MISS {
+                ids[first + index] = self.insert_key(key, self.probes[index].0);
+            }
+        }
+    }
+
+    fn insert_key(&mut self, key: &[u64], tag: u32) -> StateId {
+        let (keys, words) = (&mut self.keys, self.words);
+        let shard = &mut self.shards[shard_of(tag)];
+        let same = |id: StateId| &keys[id as usize * words..][..words] == key;
+        match shard.find(tag, same) {
+            Ok(id) => id,
+            Err(slot) => {
+                let id = (keys.len() / words) as StateId;
+                keys.extend_from_slice(key);
+                shard.occupy(slot, tag, id);
+                id
+            }
+        }
+    }
+}
+
+impl Shard {
+    fn home(&self, tag: u32) -> usize {
+        tag as usize & (self.slots.len() - 1)
+    }
+
+    /// The first row with this tag, or [`MISS`].
+    fn guess(&self, tag: u32) -> StateId {
+        let mask = self.slots.len() - 1;
+        let mut slot = self.home(tag);
+        loop {
+            let entry = self.slots[slot];
+            if entry == VACANT || (entry >> 32) as u32 == tag {
+                return (entry as u32).wrapping_sub(1);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// The row with this tag for which `same` holds, or the vacant slot where it belongs.
+    fn find(&self, tag: u32, same: impl Fn(StateId) -> bool) -> Result<StateId, usize> {
+        let mask = self.slots.len() - 1;
+        let mut slot = self.home(tag);
+        loop {
+            let entry = self.slots[slot];
+            if entry == VACANT {
+                return Err(slot);
+            }
+            let id = entry as u32 - 1;
+            if (entry >> 32) as u32 == tag && same(id) {
+                return Ok(id);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    fn occupy(&mut self, slot: usize, tag: u32, id: StateId) {
+        self.slots[slot] = u64::from(tag) << 32 | u64::from(id + 1);
+        self.len += 1;
+        if self.len * 4 > self.slots.len() * 3 {
+            self.grow();
+        }
+    }
+
+    /// Adds an entry that is known to be absent.
+    fn add(&mut self, tag: u32, id: StateId) {
+        if let Err(slot) = self.find(tag, |_| false) {
+            self.occupy(slot, tag, id);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let doubled = vec![VACANT; self.slots.len() * 2];
+        let old = std::mem::replace(&mut self.slots, doubled);
+        self.len = 0;
+        for entry in old {
+            if entry != VACANT {
+                self.add((entry >> 32) as u32, entry as u32 - 1);
+            }
+        }
+    }
+}
+
+fn shard_of(tag: u32) -> usize {
+    (tag >> (32 - SHARD_BITS)) as usize
+}
+
+/// 32 well-mixed bits: a folded multiplication for each word.
+fn tag(key: &[u64]) -> u32 {
+    let mut hash = 0x9e37_79b9_7f4a_7c15_u64;
+    for &word in key {
+        let product = u128::from(hash ^ word) * 0xd6e8_feb8_6659_fd93;
+        hash = (product >> 64) as u64 ^ product as u64;
+    }
+    (hash >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// Rows of growing numbers, so that fields are widened on the way, against a map of the standard library.
+    #[test]
+    fn rows_are_numbered_in_order_and_read_back() {
+        for columns in 1..9 {
+            let mut states = States::new(columns);
+            let mut expected: HashMap<Vec<u32>, StateId> = HashMap::new();
+            let mut seed = columns as u64;
+            for round in 0..20_000_u32 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let row: Vec<u32> = (0..columns)
+                    .map(|column| ((seed >> (7 * column)) as u32) >> (31 - (round / 650).min(31)))
+                    .collect();
+                let next = expected.len() as StateId;
+                let fresh = !expected.contains_key(&row);
+                let id = *expected.entry(row.clone()).or_insert(next);
+                assert_eq!(states.insert(&row), (id, fresh));
+            }
+            assert_eq!(states.len(), expected.len());
+            for (row, id) in expected {
+                assert_eq!(states.row(id).collect::<Vec<_>>(), row);
+                assert_eq!(states.find(&row), Some(id));
+            }
+            assert_eq!(states.find(&vec![u32::MAX; columns]), None);
+        }
+    }
+
+    #[test]
+    fn a_batch_with_repetitions_equals_single_insertions() {
+        let mut states = States::new(2);
+        let mut single = States::new(2);
+        let (mut keys, mut ids, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+        for number in 0..5000_u32 {
+            let row = [number % 13, number % 7];
+            expected.push(single.insert(&row).0);
+            let mut key = vec![0; states.words()];
+            row.iter().enumerate().for_each(|(column, &value)| states.set_column(&mut key, column, value));
+            keys.extend(key);
+            if number % 100 == 99 {
+                states.insert_batch(&keys, &mut ids);
+                keys.clear();
+            }
+        }
+        assert_eq!(ids, expected);
+        assert_eq!(states.len(), 13 * 7);
+    }
+}

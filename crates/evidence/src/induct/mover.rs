@@ -1,0 +1,237 @@
+//! What one thread can do from a shared state and a window, as far as it concerns that thread alone.
+//!
+//! The pairs of *below* that a step needs, and the windows that it leads to, do not depend on the other threads. They are
+//! worked out here, once per (shared state, window), following the opening comment of [`induct`](super) to the letter.
+//!
+//! Invariant of the caches: whatever is in them has passed; the first thing that is missing ends the check. Their size is
+//! linear in the invariant, but for `moves`, which is bounded by a constant.
+
+use crate::invariant::Below;
+use crate::{Invariant, Window};
+use allways_model::pushdown::{EMPTY, Pushdown, Rule, Shared, Symbol, Word};
+use hashbrown::{HashMap, HashSet};
+use std::ops::Range;
+
+/// How many moves are remembered before all are forgotten.
+const REMEMBERED: usize = 1 << 22;
+
+pub(super) struct Mover<'a> {
+    system: &'a dyn Pushdown,
+    thread: usize,
+    z: usize,
+    windows: &'a [Window],
+    index: HashMap<(&'a [Symbol], bool), u32>,
+    below: &'a Below,
+    hidden: HashMap<Symbol, Vec<Symbol>>,
+    /// For each window, whether it stands for any stack at all.
+    inhabited: Vec<bool>,
+    /// The moves from each (shared state, window) asked for, as a range of `moves`.
+    known: HashMap<(Shared, u32), (u32, u32)>,
+    moves: Vec<Move>,
+    /// Lists of window numbers. It starts with all numbers in order, so that each single one is a list, too.
+    targets: Vec<u32>,
+    /// For what is left of a window by a pop, the list of what it can become. Different remainders have no target in
+    /// common if `z ≥ 2`, and as many as *below* has pairs if `z = 1`, so all lists together are short.
+    pops: HashMap<&'a [Symbol], Range<usize>>,
+    /// Pairs (x, y) such that all of `hidden(x)` is in *below*(y).
+    inherits: HashSet<(Symbol, Symbol)>,
+    rules: Vec<Rule>,
+}
+
+/// What a rule does to the shared state, and which windows it can lead to.
+pub(super) struct Move {
+    pub(super) shared: Shared,
+    pub(super) line: u32,
+    targets: Range<usize>,
+}
+
+/// What is missing for a rule.
+pub(super) struct Fault {
+    pub(super) shared: Shared,
+    pub(super) line: u32,
+    pub(super) gap: Gap,
+}
+
+/// What is missing for one thread.
+pub(super) enum Gap {
+    /// No state has this window, here or anywhere.
+    Window(Window),
+    /// A pair of *below*.
+    Below { above: Symbol, under: Symbol },
+}
+
+impl<'a> Mover<'a> {
+    /// The shape of the invariant has been checked.
+    pub(super) fn new(system: &'a dyn Pushdown, thread: usize, invariant: &'a Invariant) -> Mover<'a> {
+        let (windows, below) = (&invariant.windows[thread][..], &invariant.below[thread]);
+        let numbers = 0..windows.len() as u32;
+        let key = |window: &'a Window| (&window.symbols[..], window.more);
+        let mut mover = Mover {
+            system,
+            thread,
+            z: invariant.window,
+            windows,
+            index: windows.iter().map(key).zip(numbers.clone()).collect(),
+            below,
+            hidden: hidden(below),
+            inhabited: Vec::new(),
+            known: HashMap::new(),
+            moves: Vec::new(),
+            targets: numbers.collect(),
+            pops: HashMap::new(),
+            inherits: HashSet::new(),
+            rules: Vec::new(),
+        };
+        mover.inhabited = windows.iter().map(|window| mover.inhabits(window)).collect();
+        mover
+    }
+
+    /// The number of a window, if it is listed.
+    pub(super) fn find(&self, symbols: &[Symbol], more: bool) -> Option<u32> {
+        self.index.get(&(symbols, more)).copied()
+    }
+
+    pub(super) fn is_below(&self, above: Symbol, under: Symbol) -> bool {
+        self.below.get(&above).is_some_and(|unders| unders.contains(&under))
+    }
+
+    /// Whether any stack at all has this window.
+    pub(super) fn stands_for_something(&self, window: u32) -> bool {
+        self.inhabited[window as usize]
+    }
+
+    /// The moves from here, in all states that cover something; as a range for [`Mover::moves_in`].
+    pub(super) fn moves(&mut self, shared: Shared, window: u32) -> Result<(u32, u32), Fault> {
+        if let Some(&known) = self.known.get(&(shared, window)) {
+            return Ok(known);
+        }
+        if self.moves.len() > REMEMBERED || self.known.len() > REMEMBERED {
+            self.moves.clear();
+            self.known.clear();
+        }
+        let start = self.moves.len() as u32;
+        let mut rules = std::mem::take(&mut self.rules);
+        self.system.rules(self.thread, shared, self.windows[window as usize].top(), &mut rules);
+        for rule in rules.drain(..) {
+            let targets = self.targets(&self.windows[window as usize], rule.word);
+            let targets = targets.map_err(|gap| Fault { shared: rule.shared, line: rule.line, gap })?;
+            self.moves.push(Move { shared: rule.shared, line: rule.line, targets });
+        }
+        self.rules = rules;
+        let range = (start, self.moves.len() as u32);
+        self.known.insert((shared, window), range);
+        Ok(range)
+    }
+
+    pub(super) fn moves_in(&self, (start, end): (u32, u32)) -> &[Move] {
+        &self.moves[start as usize..end as usize]
+    }
+
+    /// The numbers of the windows to which a move can lead.
+    pub(super) fn targets_of(&self, step: &Move) -> &[u32] {
+        &self.targets[step.targets.clone()]
+    }
+
+    fn inhabits(&self, window: &Window) -> bool {
+        window.symbols.len() < self.z
+            || self.beneath(window).iter().any(|&under| self.is_below_last(window, under))
+    }
+
+    fn is_below_last(&self, window: &Window, under: Symbol) -> bool {
+        window.symbols.last().is_some_and(|&last| self.is_below(last, under))
+    }
+
+    /// The set B: what can come next after the symbols of the window.
+    fn beneath(&self, window: &Window) -> &[Symbol] {
+        match window.symbols.last() {
+            Some(last) if window.more => self.hidden(*last),
+            _ => &[EMPTY],
+        }
+    }
+
+    fn hidden(&self, symbol: Symbol) -> &[Symbol] {
+        self.hidden.get(&symbol).map_or(&[], |symbols| &symbols[..])
+    }
+
+    /// The windows that can follow `from`, which stands for something, when its top is replaced by `word`.
+    fn targets(&mut self, from: &'a Window, word: Word) -> Result<Range<usize>, Gap> {
+        let mut prefix = word.symbols().to_vec();
+        prefix.extend(from.symbols.get(1..).unwrap_or_default());
+        if prefix.len() < self.z {
+            return if from.more { self.pop(from, prefix) } else { self.single(&prefix, false) };
+        }
+        for pair in prefix[self.z - 1..].windows(2) {
+            self.need_below(pair[0], pair[1])?;
+        }
+        self.inherit(from, prefix[prefix.len() - 1])?;
+        self.single(&prefix[..self.z], from.more || prefix.len() > self.z)
+    }
+
+    /// Requires that all that was beneath the window may be under `last`, the new last known symbol.
+    fn inherit(&mut self, from: &Window, last: Symbol) -> Result<(), Gap> {
+        let old = from.symbols.last().copied().filter(|_| from.more);
+        if old == Some(last) || old.is_some_and(|old| self.inherits.contains(&(old, last))) {
+            return Ok(());
+        }
+        for &under in self.beneath(from) {
+            self.need_below(last, under)?;
+        }
+        self.inherits.extend(old.map(|old| (old, last)));
+        Ok(())
+    }
+
+    /// A pop from a full window with more below it: each hidden symbol can come to light.
+    fn pop(&mut self, from: &'a Window, mut prefix: Vec<Symbol>) -> Result<Range<usize>, Gap> {
+        // The prefix determines the outcome, but for z = 1, where it is empty and the popped symbol does.
+        let remainder = &from.symbols[from.symbols.len() - prefix.len().max(1)..];
+        if let Some(known) = self.pops.get(remainder) {
+            return Ok(known.clone());
+        }
+        let mut found = Vec::new();
+        for &symbol in self.beneath(from) {
+            prefix.push(symbol);
+            if self.is_below(symbol, EMPTY) {
+                found.push(self.need_window(&prefix, false)?);
+            }
+            if !self.hidden(symbol).is_empty() {
+                found.push(self.need_window(&prefix, true)?);
+            }
+            prefix.pop();
+        }
+        let range = self.targets.len()..self.targets.len() + found.len();
+        self.targets.extend(found);
+        self.pops.insert(remainder, range.clone());
+        Ok(range)
+    }
+
+    fn single(&self, symbols: &[Symbol], more: bool) -> Result<Range<usize>, Gap> {
+        let number = self.need_window(symbols, more)? as usize;
+        Ok(number..number + 1)
+    }
+
+    fn need_window(&self, symbols: &[Symbol], more: bool) -> Result<u32, Gap> {
+        self.find(symbols, more).ok_or_else(|| Gap::Window(Window { symbols: symbols.to_vec(), more }))
+    }
+
+    fn need_below(&self, above: Symbol, under: Symbol) -> Result<(), Gap> {
+        if self.is_below(above, under) { Ok(()) } else { Err(Gap::Below { above, under }) }
+    }
+}
+
+/// For each symbol, the grounded ones that can lie under it, without [`EMPTY`].
+fn hidden(below: &Below) -> HashMap<Symbol, Vec<Symbol>> {
+    let mut above: HashMap<Symbol, Vec<Symbol>> = HashMap::new();
+    for (&upper, unders) in below {
+        for &under in unders {
+            above.entry(under).or_default().push(upper);
+        }
+    }
+    let mut grounded: HashSet<Symbol> = HashSet::from([EMPTY]);
+    let mut agenda = vec![EMPTY];
+    while let Some(under) = agenda.pop() {
+        let uppers = above.get(&under).map_or(&[][..], |uppers| uppers);
+        agenda.extend(uppers.iter().copied().filter(|&upper| grounded.insert(upper)));
+    }
+    let visible = |&under: &Symbol| under != EMPTY && grounded.contains(&under);
+    below.iter().map(|(&upper, unders)| (upper, unders.iter().copied().filter(visible).collect())).collect()
+}

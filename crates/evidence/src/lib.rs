@@ -1,0 +1,27 @@
+//! Verdicts, the evidence they carry, and the two checkers that accept or reject it.
+//!
+//! This crate depends on `allways-model` and a hash table alone. That the checkers share no code with the engines is a
+//! fact of the build, not a promise. Read in this order:
+//!
+//! * [`verdict`]: safe with an invariant, unsafe with a trace, or unknown with the reason;
+//! * [`trace`] and [`replay`](mod@replay): a run that goes wrong, and the checker that walks it;
+//! * [`invariant`] and [`induct`](mod@induct): a set that contains every reachable state, and the checker that tests it;
+//! * [`rejection`]: why a checker does not accept, naming the failing step;
+//! * [`text`]: both as text files.
+
+pub mod induct;
+pub mod invariant;
+pub mod rejection;
+pub mod replay;
+mod shape;
+pub mod text;
+pub mod trace;
+pub mod verdict;
+
+pub use induct::induct;
+pub use invariant::{Invariant, Window};
+pub use rejection::Rejection;
+pub use replay::replay;
+pub use text::{BadEvidence, Evidence, read_evidence, write_evidence};
+pub use trace::{Step, Trace};
+pub use verdict::{StopReason, Verdict};

@@ -1,0 +1,138 @@
+//! Evidence as text: a format that people can read and other programs can write.
+//!
+//! The first line names the kind and the version of the format. Words are separated by spaces; blank lines and lines that
+//! start with `#` are skipped. States are written as everywhere (`0|1.4.4,2`), threads count from 0. The last line says
+//! how many steps or states there were, so that a file that was cut short is noticed.
+//!
+//! A trace: where it starts, then for each step the thread, the line of the rule, and the state afterwards.
+//!
+//! ```text
+//! allways trace 1
+//! state 0|1,4
+//! step 0 3 1|2,4
+//! end 1
+//! ```
+//!
+//! An invariant: the size `z` of the window; for each thread and symbol what can lie directly under it, `-` for the end of
+//! the stack; and the abstract states, in which `+` after a window says that more lies below it. Here `z` is 2:
+//!
+//! ```text
+//! allways invariant 1
+//! window 2
+//! below 1 4: 6 -
+//! below 1 6: 4
+//! state 0|1,4
+//! state 0|1,4.6+
+//! end 2
+//! ```
+//!
+//! `window` comes before the states; `below` may come anywhere between, and lines for the same symbol add up. States may
+//! be repeated. Reading gives well-formed evidence or a message with its place; whether it proves anything is for the
+//! checkers to say. Reading takes memory linear in the text, whatever the text says.
+
+mod read;
+
+pub use read::{BadEvidence, read_evidence};
+
+use crate::{Invariant, Trace, Window, shape};
+use allways_model::notation::{show_state, show_symbols};
+use allways_model::pushdown::{Pushdown, Shared};
+use hashbrown::HashMap;
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write};
+
+/// The version of the format, after the kind on the first line.
+pub const VERSION: u32 = 1;
+
+/// What makes a verdict believable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Evidence {
+    /// A run that goes wrong; [`replay`](crate::replay()) checks it.
+    Trace(Trace),
+    /// A set that contains every reachable state and no bad one; [`induct`](crate::induct()) checks it.
+    Invariant(Invariant),
+}
+
+/// Writes a window: its symbols with dots between them, `-` for none, and `+` if more lies below.
+pub fn show_window(system: &dyn Pushdown, thread: usize, window: &Window) -> String {
+    let mut text = show_symbols(system, thread, window.symbols.iter().copied());
+    if window.more {
+        text.push('+');
+    }
+    text
+}
+
+/// Writes an abstract state: a shared state, and a window for each thread.
+pub fn show_abstract(system: &dyn Pushdown, shared: Shared, windows: &[Window]) -> String {
+    let windows = windows.iter().enumerate().map(|(thread, window)| show_window(system, thread, window));
+    format!("{}|{}", system.shared_name(shared), windows.collect::<Vec<_>>().join(","))
+}
+
+/// Writes evidence, one line after another; [`read_evidence`] reads it back. Evidence that does not fit the system is an
+/// error of the kind [`io::ErrorKind::InvalidInput`].
+pub fn write_evidence(system: &dyn Pushdown, evidence: &Evidence, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    match evidence {
+        Evidence::Trace(trace) => write_trace(system, trace, &mut out)?,
+        Evidence::Invariant(invariant) => write_invariant(system, invariant, &mut out)?,
+    }
+    out.flush()
+}
+
+fn misshapen(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what)
+}
+
+fn write_trace(system: &dyn Pushdown, trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
+    shape::check_trace(system.threads(), trace).map_err(misshapen)?;
+    writeln!(out, "allways trace {VERSION}")?;
+    writeln!(out, "state {}", show_state(system, &trace.initial))?;
+    for step in &trace.steps {
+        writeln!(out, "step {} {} {}", step.thread, step.line, show_state(system, &step.state))?;
+    }
+    writeln!(out, "end {}", trace.steps.len())
+}
+
+fn write_invariant(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn Write) -> io::Result<()> {
+    shape::check_invariant(system.threads(), invariant).map_err(misshapen)?;
+    writeln!(out, "allways invariant {VERSION}")?;
+    writeln!(out, "window {}", invariant.window)?;
+    for (thread, below) in invariant.below.iter().enumerate() {
+        for (&above, unders) in below {
+            write!(out, "below {thread} {}:", system.symbol_name(thread, above))?;
+            // `EMPTY` is the least symbol; a reader expects the end of the stack last.
+            for &under in unders.iter().rev() {
+                write!(out, " {}", show_symbols(system, thread, [under]))?;
+            }
+            writeln!(out)?;
+        }
+    }
+    write_states(system, invariant, out)?;
+    writeln!(out, "end {}", invariant.states().len())
+}
+
+/// There may be many states, but few windows: each window's text is made once.
+fn write_states(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn Write) -> io::Result<()> {
+    const REMEMBERED: usize = 1 << 16;
+    let texts = invariant.windows.iter().enumerate();
+    let texts: Vec<Vec<String>> = texts
+        .map(|(thread, windows)| windows.iter().map(|window| show_window(system, thread, window)).collect())
+        .collect();
+    let mut names: HashMap<Shared, String> = HashMap::new();
+    let mut line = String::new();
+    for (shared, windows) in invariant.states() {
+        if names.len() > REMEMBERED {
+            names.clear();
+        }
+        let name = names.entry(shared).or_insert_with(|| system.shared_name(shared));
+        line.clear();
+        let _ = write!(line, "state {name}|");
+        for (thread, &window) in windows.iter().enumerate() {
+            line.push_str(if thread == 0 { "" } else { "," });
+            line.push_str(&texts[thread][window as usize]);
+        }
+        line.push('\n');
+        out.write_all(line.as_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,301 @@
+//! Evidence as text: it reads back as it was written, mistakes are placed, and no text does any harm.
+
+mod common;
+
+use allways_evidence::{BadEvidence, Evidence, Invariant, Window, read_evidence, replay, write_evidence};
+use allways_model::property::Property;
+use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
+use common::{Chance, check, close, figure_1, least, never, recursion, ring};
+
+fn written(system: &dyn Pushdown, evidence: &Evidence) -> String {
+    let mut out = Vec::new();
+    write_evidence(system, evidence, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn fault(system: &Explicit, text: &str) -> String {
+    read_evidence(system, text.as_bytes()).unwrap_err().to_string()
+}
+
+const TRACE: &str = "\
+allways trace 1
+state 0|1,4
+step 0 1 1|2,4
+step 1 5 2|2,5
+step 1 6 3|2,4.6
+end 3
+";
+
+const INVARIANT: &str = "\
+allways invariant 1
+window 1
+below 0 1: -
+below 0 2: -
+below 1 4: 6 -
+below 1 5: 6 -
+below 1 6: 6 -
+state 0|1,4
+state 1|2,4
+state 0|1,-
+state 2|2,5
+state 1|2,-
+state 3|2,4+
+state 0|1,4+
+state 1|2,4+
+state 0|1,6
+state 0|1,6+
+state 2|2,5+
+state 1|2,6
+state 1|2,6+
+end 13
+";
+
+#[test]
+fn a_trace_as_text() {
+    let system = figure_1();
+    let evidence = read_evidence(&system, TRACE.as_bytes()).unwrap();
+    let Evidence::Trace(trace) = &evidence else { panic!("a trace") };
+    assert_eq!(replay(&system, &never(&system, &["3|*,*"]), trace), Ok(()));
+    assert_eq!(written(&system, &evidence), TRACE);
+}
+
+#[test]
+fn an_invariant_as_text() {
+    let system = figure_1();
+    let evidence = read_evidence(&system, INVARIANT.as_bytes()).unwrap();
+    let Evidence::Invariant(invariant) = &evidence else { panic!("an invariant") };
+    assert_eq!(check(&system, &never(&system, &["3|1,*"]), invariant), Ok(()));
+    assert_eq!(invariant.visible().len(), 8);
+    assert_eq!(written(&system, &evidence), INVARIANT);
+}
+
+#[test]
+fn layout_is_free_and_comments_are_skipped() {
+    let system = figure_1();
+    let loose = TRACE.replace('\n', " \r\n\n  # a remark | , +\n\t").replace("0|1,4", " 0 | 1 , 4 ");
+    assert_eq!(read_evidence(&system, loose.as_bytes()), read_evidence(&system, TRACE.as_bytes()));
+    let loose = INVARIANT.replace('\n', " \r\n\n  # a remark | , +\n\t").replace("0|1,4+", " 0 | 1 , 4+ ");
+    assert_eq!(read_evidence(&system, loose.as_bytes()), read_evidence(&system, INVARIANT.as_bytes()));
+    // The same window in other words is the same window; lines of `below` add up.
+    let again = INVARIANT.replace("0|1,4\n", "0|01,004\n").replace("4: 6 -", "4: 6 6\nbelow 01 4: -");
+    assert_eq!(read_evidence(&system, again.as_bytes()), read_evidence(&system, INVARIANT.as_bytes()));
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let mut round = 0;
+    let mut round_trip = |system: &dyn Pushdown, invariant: Invariant| {
+        let text = written(system, &Evidence::Invariant(invariant.clone()));
+        let Ok(Evidence::Invariant(read)) = read_evidence(system, text.as_bytes()) else { panic!("{text}") };
+        // Windows may be numbered differently where some are in no state; texts are equal either way.
+        assert_eq!(written(system, &Evidence::Invariant(read.clone())), text);
+        assert_eq!(read.below, invariant.below);
+        assert_eq!(
+            check(system, &Property::default(), &read).is_ok(),
+            check(system, &Property::default(), &invariant).is_ok()
+        );
+        round += 1;
+    };
+    for system in [figure_1(), recursion(), ring()] {
+        for window in 1..=3 {
+            let good = least(&system, window);
+            let text = written(&system, &Evidence::Invariant(good.clone()));
+            assert_eq!(read_evidence(&system, text.as_bytes()), Ok(Evidence::Invariant(good.clone())));
+            round_trip(&system, good);
+        }
+    }
+    for seed in 0..500 {
+        let mut chance = Chance::new(3_000_000 + seed);
+        let (system, _) = chance.system();
+        let start = Invariant::new(system.threads(), 1 + seed as usize % 3);
+        if let Some(invariant) = close(&system, start, 150) {
+            round_trip(&system, invariant);
+        }
+    }
+    assert!(round > 450, "{round}");
+}
+
+#[test]
+fn mistakes_are_placed() {
+    let system = figure_1();
+    let read = |text: &str| fault(&system, text);
+    let header = "expected `allways trace 1` or `allways invariant 1`, found";
+    assert_eq!(read(""), format!("1:1: {header} the end of the text: it seems cut short"));
+    assert_eq!(read("# only a remark\n\n"), format!("3:1: {header} the end of the text: it seems cut short"));
+    assert_eq!(read("allways proof 1"), format!("1:9: {header} `proof`"));
+    assert_eq!(read("all ways"), format!("1:1: {header} `all`"));
+    assert_eq!(
+        read("allways trace 2"),
+        "1:15: expected version 1 of the format, the only one known here, found `2`"
+    );
+    assert_eq!(read("allways trace 1 2"), "1:17: expected the end of the line, found `2`");
+
+    let change = |from: &str, to: &str| {
+        let text = if TRACE.contains(from) { TRACE } else { INVARIANT };
+        assert!(text.contains(from));
+        fault(&system, &text.replacen(from, to, 1))
+    };
+    assert_eq!(
+        change("state 0|1,4\nstep", "step"),
+        "2:1: expected `state STATE`, where the trace starts, found `step`"
+    );
+    assert_eq!(
+        change("step 1 5", "step 2 5"),
+        "4:6: expected the number of a thread, counted from 0, found `2`"
+    );
+    assert_eq!(
+        change("step 1 5", "step +1 5"),
+        "4:6: expected the number of a thread, counted from 0, found `+1`"
+    );
+    assert_eq!(change("step 1 5", "step 1 x"), "4:8: expected the line of a rule, found `x`");
+    assert_eq!(change(" 2|2,5\n", "\n"), "4:9: expected a state such as `0|1,2`, found the end of the line");
+    assert_eq!(
+        change("2|2,5\n", "2|2,5,5\n"),
+        "4:10: expected one stack for each of the 2 threads, not 3, found `2|2,5,5`"
+    );
+    assert_eq!(change("3|2,4.6", "3|2,4.x"), "5:16: expected a stack symbol or `-`, found `x`");
+    assert_eq!(change("3|2,4.6", "4|2,4.6"), "5:10: expected a shared state of this system, found `4`");
+    assert_eq!(change("end 3", "end 2"), "6:5: expected the number of steps, here 3, found `2`");
+    assert_eq!(change("end 3\n", "end 3\nstep 0 1 1|2,4"), "7:1: expected nothing after `end`, found `step`");
+
+    assert_eq!(change("window 1\n", ""), "7:1: expected `window SIZE` first, found `state`");
+    assert_eq!(change("window 1", "window 0"), "2:8: expected a window of at least 1 symbol, found `0`");
+    assert_eq!(change("window 1", "window 1\nwindow 1"), "3:1: expected `window` only once, found `window`");
+    assert_eq!(change("below 1 4: 6", "below 1 4 6"), "5:9: expected `SYMBOL:`, found `4`");
+    assert_eq!(change("below 1 4: 6", "below 1 4: 6+"), "5:12: expected a stack symbol or `-`, found `6+`");
+    assert_eq!(change("state 2|2,5+", "state 2|2,5.6"), "18:11: expected at most 1 symbols, found 2");
+    assert_eq!(
+        change("state 2|2,5+", "state 2|2,-+"),
+        "18:11: more can lie below a full window of 1 symbols only, this one has 0"
+    );
+    assert_eq!(
+        change("state 2|2,5+", "state 7|2,5+"),
+        "18:7: expected a shared state of this system, found `7|2,5+`"
+    );
+    assert_eq!(
+        change("state 2|2,5+", "stäte 2"),
+        "18:1: expected `window`, `below`, `state` or `end`, found `stäte`"
+    );
+    assert_eq!(change("end 13", "end 14"), "21:5: expected the number of states, here 13, found `14`");
+    let bytes = [INVARIANT.as_bytes(), "# ä".as_bytes(), &[0xC3, b'\n']].concat();
+    let what = "expected text in UTF-8".to_string();
+    assert_eq!(read_evidence(&system, &bytes), Err(BadEvidence { line: 22, column: 4, what }));
+}
+
+/// Every proper prefix that lost more than the last line break is noticed.
+#[test]
+fn truncation_is_noticed() {
+    let system = figure_1();
+    for text in [TRACE, INVARIANT] {
+        for length in 0..text.len() - 1 {
+            assert!(read_evidence(&system, &text.as_bytes()[..length]).is_err(), "{length}");
+        }
+        assert!(read_evidence(&system, &text.as_bytes()[..text.len() - 1]).is_ok());
+    }
+}
+
+/// Evidence that makes no sense is not written, rather than written as something else.
+#[test]
+fn misshapen_evidence_is_not_written() {
+    let system = figure_1();
+    let refuse = |change: &dyn Fn(&mut Invariant)| {
+        let mut invariant = least(&system, 1);
+        change(&mut invariant);
+        let error = write_evidence(&system, &Evidence::Invariant(invariant), &mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    };
+    refuse(&|i| i.rows[1] = 99);
+    refuse(&|i| i.rows.push(0));
+    refuse(&|i| i.windows[0].push(Window { symbols: vec![EMPTY], more: false }));
+    refuse(&|i| drop(i.below[0].insert(EMPTY, [1].into())));
+    refuse(&|i| drop(i.windows.pop()));
+}
+
+/// Texts with a few random changes are read, judged or refused; whatever is accepted is accepted by rights, which the
+/// other tests are about. Here nothing may panic.
+#[test]
+fn hostile_texts_do_no_harm() {
+    let system = figure_1();
+    let property = never(&system, &["3|1,*"]);
+    let pieces: &[&[u8]] = &[
+        b"|",
+        b",",
+        b".",
+        b"+",
+        b"-",
+        b":",
+        b" ",
+        b"\n",
+        b"\r",
+        b"#",
+        b"0",
+        b"1",
+        b"4294967295",
+        b"4294967294",
+        b"18446744073709551615",
+        b"99999999999999999999999",
+        b"state ",
+        b"step ",
+        b"end ",
+        b"below ",
+        b"window ",
+        b"\xC3",
+        "ä".as_bytes(),
+        "\u{2003}".as_bytes(),
+        b"\0",
+        b"-1",
+        b"*",
+        b"7.7.7.7",
+        b"-+",
+        b"1.-",
+        b"--",
+    ];
+    let (mut read, mut accepted) = (0, 0);
+    for seed in 0..60_000 {
+        let mut chance = Chance::new(4_000_000 + seed);
+        let mut text = if chance.one_in(2) { TRACE } else { INVARIANT }.as_bytes().to_vec();
+        for _ in 0..1 + chance.below(3) {
+            let at = chance.below(text.len() + 1);
+            let end = (at + chance.below(4) * chance.below(4)).min(text.len());
+            let piece = pieces[chance.below(pieces.len())];
+            match chance.below(4) {
+                0 => drop(text.splice(at..at, piece.iter().copied())),
+                1 => drop(text.splice(at..end, piece.iter().copied())),
+                2 => drop(text.drain(at..end)),
+                _ => text.extend_from_within(at..end),
+            }
+        }
+        match read_evidence(&system, &text) {
+            Ok(Evidence::Trace(trace)) => {
+                read += 1;
+                let _ = replay(&system, &property, &trace).map_err(|rejection| rejection.to_string());
+                let _ = written(&system, &Evidence::Trace(trace));
+            }
+            Ok(Evidence::Invariant(invariant)) => {
+                read += 1;
+                accepted += usize::from(check(&system, &property, &invariant).is_ok());
+                let _ = written(&system, &Evidence::Invariant(invariant));
+            }
+            Err(bad) => assert!(bad.line >= 1 && bad.column >= 1 && bad.what.len() < 300, "{bad}"),
+        }
+    }
+    println!("{read} of 60000 read, {accepted} accepted");
+    assert!(read > 3000 && accepted > 300, "{read} {accepted}");
+}
+
+/// Long lines of little content: the number of stacks is looked at before anything is stored.
+#[test]
+fn long_lines_are_refused_or_read() {
+    let system = figure_1();
+    let commas = format!("allways trace 1\nstate 0|{}", ",".repeat(5_000_000));
+    assert!(fault(&system, &commas).contains("one stack for each of the 2 threads"));
+    let deep = format!("allways trace 1\nstate 0|1,{}4\nend 0", "4.".repeat(1_000_000));
+    assert!(read_evidence(&system, deep.as_bytes()).is_ok());
+    let word = format!("allways invariant 1\nwindow 1\nbelow 0 {}", "x".repeat(5_000_000));
+    assert!(fault(&system, &word).len() < 200);
+    let huge = "allways invariant 1\nwindow 18446744073709551615\nstate 0|1,4\nend 1";
+    let Ok(Evidence::Invariant(invariant)) = read_evidence(&system, huge.as_bytes()) else {
+        panic!("{huge}")
+    };
+    assert!(check(&system, &Property::default(), &invariant).is_err());
+}

@@ -1,0 +1,10 @@
+//! Text to model: one module per notation.
+//!
+//! Files come from outside and are taken to be hostile: a reader never panics, runs in nearly linear time, and
+//! answers with values only. Nothing here prints or opens a file. Read in this order:
+//!
+//! * [`diagnostic`]: what a reader says about a text, and where;
+//! * [`pds`]: concurrent pushdown systems in the format of the CUBA tool, with its `.init` and `.spec` files.
+
+pub mod diagnostic;
+pub mod pds;

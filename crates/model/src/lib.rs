@@ -1,0 +1,11 @@
+//! The systems that engines see, their exact step semantics, and properties of their states.
+//!
+//! This crate is the common ground of everything else and reads, prints and searches nothing. Read in this order:
+//!
+//! * [`pushdown`]: concurrent pushdown systems, a fixed number of threads, each with a stack;
+//! * [`property`]: what must never be seen;
+//! * [`notation`]: how states are written (`0|1.4.4,2`), shared by files, evidence and reports.
+
+pub mod notation;
+pub mod property;
+pub mod pushdown;

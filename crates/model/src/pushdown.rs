@@ -1,0 +1,160 @@
+//! Concurrent pushdown systems (CUBA, section 2).
+//!
+//! A state is a shared state `q` and one stack per thread. Thread `i` moves by a rule `(q, top) -> (q', w)`: the shared
+//! state becomes `q'` and the top symbol is replaced by the word `w`. With `|w|` = 0, 1, 2 this pops, overwrites, pushes.
+//! A thread whose stack is empty moves by rules `(q, ε) -> (q', w)` with `|w| ≤ 1`, and by no others.
+//!
+//! [`State::step`] is the reference semantics: short, slow, and what the checkers of evidence rely on. Engines are free
+//! to represent states differently and are tested against it.
+
+mod explicit;
+
+pub use explicit::{Explicit, ThreadRules};
+
+/// A shared state.
+pub type Shared = u32;
+
+/// A stack symbol; [`EMPTY`] stands for "no symbol".
+pub type Symbol = u32;
+
+/// What one sees on top of an empty stack. Never a symbol of a stack.
+pub const EMPTY: Symbol = 0;
+
+/// The word that replaces the top symbol, top first: nothing, one symbol, or two.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Word([Symbol; 2]);
+
+impl Word {
+    /// The empty word: the rule pops.
+    pub const POP: Word = Word([EMPTY, EMPTY]);
+
+    /// One symbol: the rule overwrites the top (or, on an empty stack, pushes).
+    pub fn one(top: Symbol) -> Word {
+        debug_assert!(top != EMPTY);
+        Word([top, EMPTY])
+    }
+
+    /// Two symbols: the rule overwrites the top by `under` and pushes `top`.
+    pub fn two(top: Symbol, under: Symbol) -> Word {
+        debug_assert!(top != EMPTY && under != EMPTY);
+        Word([top, under])
+    }
+
+    /// The symbols, top first.
+    pub fn symbols(&self) -> &[Symbol] {
+        let length = self.0.iter().take_while(|&&symbol| symbol != EMPTY).count();
+        &self.0[..length]
+    }
+}
+
+/// What a thread does when it moves from a given shared state and top symbol.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Rule {
+    /// The shared state afterwards.
+    pub shared: Shared,
+    /// What replaces the top symbol.
+    pub word: Word,
+    /// The line of the source that the rule comes from, counted from 1.
+    pub line: u32,
+}
+
+/// A system of threads with stacks, given explicitly ([`Explicit`]) or generated on the fly.
+///
+/// Rules are asked for by `(thread, shared, top)`; engines ask once for each and remember the answer, so generating them
+/// may be slow. Names are what people and files call shared states and symbols: they contain none of `|`, `,`, `.`, `+`,
+/// `*`, white space, and are never `-`.
+pub trait Pushdown: Sync {
+    /// How many threads there are.
+    fn threads(&self) -> usize;
+
+    /// The initial states; at least one.
+    fn initial(&self) -> Vec<State>;
+
+    /// Appends to `out` the rules of `thread` for this shared state and top symbol ([`EMPTY`] for an empty stack).
+    fn rules(&self, thread: usize, shared: Shared, top: Symbol, out: &mut Vec<Rule>);
+
+    /// The name of a shared state.
+    fn shared_name(&self, shared: Shared) -> String;
+
+    /// The shared state of this name, if there is one.
+    fn shared_named(&self, name: &str) -> Option<Shared>;
+
+    /// The name of a symbol of a thread's stack.
+    fn symbol_name(&self, thread: usize, symbol: Symbol) -> String;
+
+    /// The symbol of this name on a thread's stack, if there is one.
+    fn symbol_named(&self, thread: usize, name: &str) -> Option<Symbol>;
+}
+
+/// A stack; bottom first in memory, top first wherever it is written.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Stack(Vec<Symbol>);
+
+impl Stack {
+    /// The stack with these symbols, top first.
+    pub fn from_top(symbols: impl IntoIterator<Item = Symbol, IntoIter: DoubleEndedIterator>) -> Stack {
+        Stack(symbols.into_iter().rev().collect())
+    }
+
+    /// The top symbol, [`EMPTY`] if there is none.
+    pub fn top(&self) -> Symbol {
+        self.0.last().copied().unwrap_or(EMPTY)
+    }
+
+    /// The number of symbols.
+    pub fn depth(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The symbols, top first.
+    pub fn symbols(&self) -> impl DoubleEndedIterator<Item = Symbol> + ExactSizeIterator {
+        self.0.iter().rev().copied()
+    }
+
+    /// Replaces the top symbol, if any, by `word`.
+    pub fn replace_top(&mut self, word: Word) {
+        self.0.pop();
+        self.0.extend(word.symbols().iter().rev());
+    }
+}
+
+/// A state of the whole system.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct State {
+    /// The shared state.
+    pub shared: Shared,
+    /// One stack per thread.
+    pub stacks: Vec<Stack>,
+}
+
+impl State {
+    /// The state after `thread` moves by `rule`, which must be one of its rules for this shared state and its top.
+    #[must_use]
+    pub fn step(&self, thread: usize, rule: &Rule) -> State {
+        let mut next = self.clone();
+        next.shared = rule.shared;
+        next.stacks[thread].replace_top(rule.word);
+        next
+    }
+
+    /// The rules by which `thread` can move from here.
+    pub fn enabled(&self, system: &dyn Pushdown, thread: usize) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        system.rules(thread, self.shared, self.stacks[thread].top(), &mut rules);
+        rules
+    }
+
+    /// What is visible of the state: the shared state and the top of each stack.
+    pub fn visible(&self) -> Visible {
+        Visible { shared: self.shared, tops: self.stacks.iter().map(Stack::top).collect() }
+    }
+}
+
+/// A visible state (CUBA, section 2.2): the shared state and the top symbol of each stack.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Visible {
+    /// The shared state.
+    pub shared: Shared,
+    /// One symbol per thread, [`EMPTY`] for an empty stack.
+    pub tops: Vec<Symbol>,
+}

@@ -1,0 +1,80 @@
+//! What every engine must satisfy, whatever its method.
+//!
+//! [`ask`] is how tests put a question to an engine: the verdict goes through the checker first, as it does in the product.
+
+use allways_engines::engine::Watch;
+use allways_engines::{Engine, Question, Report};
+use allways_evidence::{Verdict, induct, replay};
+use allways_model::property::{Pattern, Property};
+use allways_model::pushdown::{Pushdown, Visible};
+use std::collections::BTreeSet;
+
+/// Runs an engine and has its evidence checked. Panics if the checker rejects it.
+pub fn ask(engine: &dyn Engine, system: &dyn Pushdown, question: &Question) -> Report {
+    let report = engine.run(system, question, &Watch::none());
+    let name = engine.name();
+    match &report.verdict {
+        Verdict::Safe(invariant) => induct(system, &question.property, invariant, &|| None)
+            .unwrap_or_else(|rejection| panic!("{name}: the invariant is rejected: {rejection}")),
+        Verdict::Unsafe(trace) => replay(system, &question.property, trace)
+            .unwrap_or_else(|rejection| panic!("{name}: the trace is rejected: {rejection}")),
+        Verdict::Unknown(_) => (),
+    }
+    assert!(report.visible.is_sorted(), "{name}: the visible states are not sorted");
+    report
+}
+
+/// Compares what an engine says of a system with what is known of it.
+///
+/// `known` are visible states that are certainly reachable; `complete` says that there are no others.
+/// Returns whether the engine decided the question.
+pub fn conforms(
+    engine: &dyn Engine,
+    system: &dyn Pushdown,
+    known: &BTreeSet<Visible>,
+    complete: bool,
+) -> bool {
+    conforms_within(engine, system, &Question::default(), known, complete)
+}
+
+/// The same, under the bounds of a question.
+pub fn conforms_within(
+    engine: &dyn Engine,
+    system: &dyn Pushdown,
+    bounds: &Question,
+    known: &BTreeSet<Visible>,
+    complete: bool,
+) -> bool {
+    let name = engine.name();
+    let report = ask(engine, system, bounds);
+    let found: BTreeSet<Visible> = report.visible.iter().cloned().collect();
+    if complete {
+        assert!(found.is_subset(known), "{name}: found states that are not reachable");
+    }
+    let converged = matches!(report.verdict, Verdict::Safe(_));
+    if converged {
+        assert!(known.is_subset(&found), "{name}: converged, but reachable states are missing");
+    }
+    // The verdict on each visible state that is known, and on one that is not.
+    let strange = Visible { shared: u32::MAX, tops: vec![u32::MAX; system.threads()] };
+    for visible in known.iter().take(5).chain([&strange]) {
+        let question = Question { property: avoid(visible), ..bounds.clone() };
+        let verdict = ask(engine, system, &question).verdict;
+        match verdict {
+            Verdict::Safe(_) => assert!(!known.contains(visible), "{name}: {visible:?} is reachable"),
+            Verdict::Unsafe(_) => {
+                assert!(!complete || known.contains(visible), "{name}: {visible:?} is not reachable")
+            }
+            Verdict::Unknown(_) => {
+                assert!(!converged, "{name}: decides more without a property than with one")
+            }
+        }
+    }
+    converged
+}
+
+/// The property that this visible state is never seen.
+pub fn avoid(visible: &Visible) -> Property {
+    let tops = visible.tops.iter().map(|&top| Some(top)).collect();
+    Property { bad: vec![Pattern { shared: Some(visible.shared), tops }] }
+}
