@@ -1,7 +1,11 @@
 //! Bounds: everything reachable lies within what they compute.
 //!
 //! * [`closure`]: whether the abstract states reached so far are closed, and so are all there are;
+//! * [`tops`]: the least set of abstract states that is closed;
+//! * [`emerging`]: the coarser one of the CUBA paper;
 //! * [`exact`]: the reachable states themselves, where an explorer has exhausted them.
 
 pub mod closure;
+pub mod emerging;
 pub mod exact;
+pub mod tops;

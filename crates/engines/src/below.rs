@@ -1,7 +1,13 @@
 //! Explorers: everything they find is reachable.
 //!
 //! * [`free`]: every schedule, breadth first, up to a number of states or a depth of stacks;
-//! * [`rounds_delays`]: round-robin schedules with a bound on rounds and delays.
+//! * [`rounds_delays`]: round-robin schedules with a bound on rounds and delays;
+//! * [`contexts`]: schedules with a bound on contexts, state by state;
+//! * [`symbolic`]: the same, with sets of stacks;
+//! * [`capped`]: few states for each visible state, to witness as many as possible.
 
+pub mod capped;
+pub mod contexts;
 pub mod free;
 pub mod rounds_delays;
+pub mod symbolic;

@@ -3,6 +3,7 @@
 use allways_evidence::{StopReason, Verdict};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Visible};
+use allways_model::symmetry::Kinds;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -21,16 +22,24 @@ pub trait Engine: Sync {
 /// All engines, in the order in which `allways engines` lists them.
 pub fn engines() -> &'static [&'static dyn Engine] {
     &[
+        &crate::meet::portfolio::Portfolio,
+        &crate::meet::sandwich::Sandwich,
         &crate::meet::druba::Druba,
         &crate::meet::ai::Ai,
+        &crate::meet::cuba::Cuba,
+        &crate::meet::cuba::CubaSymbolic,
+        &crate::meet::cuba::Scheme1,
+        &crate::meet::cuba::CubaRace,
+        &crate::above::tops::TopsEngine,
         &crate::below::free::Free,
         &crate::below::rounds_delays::RoundsDelays,
+        &crate::below::contexts::ContextsEngine,
     ]
 }
 
 /// The engine that is used where none is named.
 pub fn auto() -> &'static dyn Engine {
-    &crate::meet::ai::Ai
+    &crate::meet::portfolio::Portfolio
 }
 
 /// What is asked. Bounds that an engine does not know are ignored by it.
@@ -42,12 +51,27 @@ pub struct Question {
     pub rounds: Option<u32>,
     /// …and this many delays.
     pub delays: Option<u32>,
+    /// Explore at most this many contexts.
+    pub contexts: Option<u32>,
     /// Store at most this many states.
     pub max_states: Option<usize>,
     /// Do not look at states with a deeper stack.
     pub max_depth: Option<usize>,
+    /// Keep this many symbols of each stack.
+    pub window: Option<usize>,
+    /// For CUBA's methods: the Z of the paper in place of a sharper one.
+    pub published_bound: bool,
     /// Compute each set from scratch instead of from the frontier of the one before (DrUBA, Table 3, last column).
     pub no_frontier: bool,
+    /// Treat interchangeable threads as different ones.
+    pub no_symmetry: bool,
+}
+
+impl Question {
+    /// The threads that an engine may treat as interchangeable.
+    pub fn kinds(&self, system: &dyn Pushdown) -> Kinds {
+        if self.no_symmetry { Kinds::distinct(system.threads()) } else { Kinds::of(system) }
+    }
 }
 
 /// The answer, and what it took.
@@ -55,10 +79,65 @@ pub struct Question {
 pub struct Report {
     /// The answer. `Safe` from an engine is a claim until the checker has accepted its invariant.
     pub verdict: Verdict,
-    /// The visible states that were reached, sorted. With `Safe` from a method that meets, exactly the reachable ones.
-    pub visible: Vec<Visible>,
+    /// The visible states that the engine found: reachable ones, unless it is a bound from above.
+    pub visible: VisibleStates,
+    /// Whether these are exactly the reachable ones, granted that the invariant of `Safe` holds.
+    pub exact: bool,
     /// Figures about the run.
     pub figures: Figures,
+    /// The engine that gave the answer, if it is not the one that was asked.
+    pub engine: Option<&'static str>,
+}
+
+/// A set of visible states: rows of the shared state and the top symbol of each thread, in one array. Where threads are
+/// interchangeable, a row stands for its orbit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VisibleStates {
+    kinds: Kinds,
+    rows: Vec<u32>,
+}
+
+impl VisibleStates {
+    /// None yet.
+    pub fn new(kinds: Kinds) -> VisibleStates {
+        VisibleStates { kinds, rows: Vec::new() }
+    }
+
+    /// Adds a row whose orbit is not there yet.
+    pub fn push(&mut self, row: impl Iterator<Item = u32>) {
+        self.rows.extend(row);
+    }
+
+    fn orbits(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        self.rows.chunks_exact(1 + self.kinds.threads()).map(|row| (row[0], &row[1..]))
+    }
+
+    /// How many orbits there are; without symmetry, how many states.
+    pub fn representatives(&self) -> usize {
+        self.rows.len() / (1 + self.kinds.threads())
+    }
+
+    /// How many states there are.
+    pub fn count(&self) -> u128 {
+        if self.kinds.trivial() {
+            return self.representatives() as u128;
+        }
+        self.orbits().map(|(_, tops)| self.kinds.orbit(tops)).fold(0, u128::saturating_add)
+    }
+
+    /// The states, one by one, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = Visible> {
+        self.orbits().flat_map(|(shared, tops)| {
+            self.kinds.members_of_orbit(tops).into_iter().map(move |tops| Visible { shared, tops })
+        })
+    }
+
+    /// The states, one by one, sorted.
+    pub fn sorted(&self) -> Vec<Visible> {
+        let mut visible: Vec<Visible> = self.iter().collect();
+        visible.sort_unstable();
+        visible
+    }
 }
 
 /// Figures about a run; `None` where they make no sense.
@@ -119,6 +198,7 @@ pub struct Progress {
 }
 
 /// Limits on a run, and who watches it. Engines only see this; who sets it is the caller's affair.
+#[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// Stop at this time.
     pub deadline: Option<Instant>,
@@ -128,6 +208,8 @@ pub struct Watch<'a> {
     pub memory_used: &'a (dyn Fn() -> usize + Sync),
     /// Stop when this becomes true.
     pub interrupt: &'a AtomicBool,
+    /// Stop when this becomes true: another engine has decided.
+    pub over: Option<&'a AtomicBool>,
     /// Told now and then how far the engine has come.
     pub progress: &'a (dyn Fn(&Progress) + Sync),
 }
@@ -136,7 +218,14 @@ impl Watch<'_> {
     /// No limits, no watcher.
     pub fn none() -> Watch<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Watch { deadline: None, memory: None, memory_used: &|| 0, interrupt: &NEVER, progress: &|_| () }
+        Watch {
+            deadline: None,
+            memory: None,
+            memory_used: &|| 0,
+            interrupt: &NEVER,
+            over: None,
+            progress: &|_| (),
+        }
     }
 
     /// Whether to stop now. Cheap, but not free: a few hundred times a second is right.
@@ -147,7 +236,9 @@ impl Watch<'_> {
 
     /// Whether to stop, were this many bytes to be allocated now. To be asked before a large allocation.
     pub fn room_for(&self, bytes: usize) -> Result<(), StopReason> {
-        if self.interrupt.load(Ordering::Relaxed) {
+        if self.interrupt.load(Ordering::Relaxed)
+            || self.over.is_some_and(|over| over.load(Ordering::Relaxed))
+        {
             return Err(StopReason::Interrupted);
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {

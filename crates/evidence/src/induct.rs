@@ -16,7 +16,7 @@
 //!
 //! # A step
 //!
-//! Thread `i` replaces its top by a word. Its new stack starts with the *prefix* `p` = word ++ `x2…`, of which every
+//! First suppose that no two threads are of one kind. Thread `i` replaces its top by a word. Its new stack starts with the *prefix* `p` = word ++ `x2…`, of which every
 //! symbol is known. Beneath `p` lies what lay beneath the old window: let `B` = {`EMPTY`} without more, and
 //! `B` = `hidden(xz)` with more; `B` is exactly the set of what can come next after `p`. Further down nothing is new: all
 //! pairs there were pairs at or under position `z` before the step and are in *below* already. The other threads keep
@@ -31,14 +31,31 @@
 //!   is in *below*(`u`); both can be the case, and the states for all that can be the case are there. The pair of `u` and
 //!   what comes next was at a position after `z` before, and is in *below*.
 //!
-//! Each "there" and "in" is also necessary, since every combination named occurs in some covered state. Hence the checker
-//! accepts exactly the invariants that are inductive and contain no bad state, whether or not an engine would find them.
+//! Each "there" and "in" is also necessary, since every combination named occurs in some covered state.
 //!
+//! # Renamings
+//!
+//! Now let threads be of one kind. What is covered is closed under renaming, and so is what an abstract state stands for
+//! if all its renamings count. Let thread `i` move from a covered state `s` to `t` by a rule `ρ`. Some renaming of `s` is
+//! an abstract state `r` that is listed; in it some thread `j` of the kind of `i` has the window of `i`. So it is enough
+//!
+//! * that `i` has no other rules at this shared state and top than the first thread of the kind, the *leader*: this is
+//!   tested whenever the rules of the leader are asked for, and the kinds are rejected if it fails; and
+//! * that with the rules of the leader the above holds for `j` in `r`, up to renaming of the abstract state that must be
+//!   there: `t` is a renaming of what `j` makes by `ρ` of the renamed `s`, and *below* is that of the kind in both.
+//!
+//! If `j` and `j'` of one kind have the same window in `r`, their successors are renamings of each other, so one of them is
+//! looked at. Where the rules are alike all this is also necessary: some renaming of a state that `r` stands for gives the
+//! leader the window of `j`. A state is covered together with its renamings, so none may be bad (`bad`).
+//!
+//! Hence the checker accepts exactly the invariants that are inductive, contain no bad state, and have kinds of threads
+//! with equal rules at each shared state and top that occur in a covered state; whether or not an engine would find them.
 //! Rules are asked for only at the shared state and a top of some abstract state, so systems may make them on the fly.
 //!
-//! Cost: what a thread can do from a (shared state, window) is worked out once (`mover`); a row then costs one look-up per
-//! thread and one per successor.
+//! Cost: what a kind of threads can do from a (shared state, window) is worked out once (`mover`); a row then costs one
+//! look-up per kind and window in it, and one per successor.
 
+mod bad;
 mod mover;
 mod rows;
 
@@ -47,15 +64,16 @@ use crate::text::show_abstract;
 use crate::{Invariant, StopReason, Window, shape};
 use allways_model::notation::{show_state, show_symbols};
 use allways_model::property::Property;
-use allways_model::pushdown::{EMPTY, Pushdown, Shared, State};
-use mover::{Gap, Mover};
-use rows::Rows;
+use allways_model::pushdown::{EMPTY, Pushdown, Rule, Shared, State, Symbol};
+use bad::Bad;
+use mover::{Fault, Gap, Mover, effects};
+use rows::{Rows, replace};
 
 /// Accepts an invariant that covers the initial states, covers every successor of each state that it covers, and
 /// contains no state that violates the property.
 ///
-/// Asks `stop` now and then whether to go on. Shared states and symbols must be ones that the system has names for, as is
-/// the case for all that [`read_evidence`](crate::read_evidence) gives.
+/// Asks `stop` now and then whether to go on. Shared states and symbols must be ones that the system has names for, the
+/// symbols on all threads of the kind, as is the case for all that [`read_evidence`](crate::read_evidence) gives.
 pub fn induct(
     system: &dyn Pushdown,
     property: &Property,
@@ -66,20 +84,19 @@ pub fn induct(
     watch.ask()?;
     shape::check_invariant(system.threads(), invariant).map_err(Rejection::Malformed)?;
     let rows = Rows::new(invariant, &mut watch)?;
-    let movers = (0..system.threads()).map(|thread| Mover::new(system, thread, invariant)).collect();
+    let movers = (0..invariant.kinds.count()).map(|kind| Mover::new(system, kind, invariant)).collect();
     let mut checker = Checker { system, invariant, rows, movers };
     for state in system.initial() {
         checker.check_initial(&state)?;
     }
-    let mut tops = vec![EMPTY; system.threads()];
-    for (row, (shared, windows)) in invariant.states().enumerate() {
-        for (thread, &window) in windows.iter().enumerate() {
-            tops[thread] = invariant.windows[thread][window as usize].top();
+    let mut bad = Bad::new(property, invariant);
+    let mut successor = vec![0; 1 + system.threads()];
+    for row in 0..invariant.states().len() {
+        let listed = checker.listed(row);
+        if let Some(renaming) = bad.renaming(listed) {
+            return Err(checker.reject_bad(row, &renaming));
         }
-        if property.violated_at(shared, &tops) {
-            return Err(Rejection::BadState { row, state: checker.show_row(row) });
-        }
-        checker.check_successors(row, &mut watch)?;
+        checker.check_successors(row, &mut successor, &mut watch)?;
     }
     Ok(())
 }
@@ -88,35 +105,40 @@ struct Checker<'a> {
     system: &'a dyn Pushdown,
     invariant: &'a Invariant,
     rows: Rows<'a>,
+    /// One for each kind.
     movers: Vec<Mover<'a>>,
 }
 
-impl Checker<'_> {
-    /// By the definition of *covers*, word for word.
+impl<'a> Checker<'a> {
+    /// By the definition of *covers*, but that both sides are sorted instead of one renamed in all ways.
     fn check_initial(&self, state: &State) -> Result<(), Rejection> {
         let z = self.invariant.window;
         let mut windows = Vec::new();
-        let mut numbers = vec![Some(state.shared)];
+        let mut numbers = Vec::new();
         for (thread, stack) in state.stacks.iter().enumerate() {
+            let mover = &self.movers[self.invariant.kinds.kind(thread)];
             let mut symbols: Vec<_> = stack.symbols().collect();
             let more = symbols.len() > z;
             let window = Window { symbols: symbols.iter().copied().take(z).collect(), more };
-            numbers.push(self.movers[thread].find(&window.symbols, more));
+            numbers.push(mover.find(&window.symbols, more));
             windows.push(window);
             symbols.push(EMPTY);
             for pair in symbols.get(z - 1..).unwrap_or_default().windows(2) {
-                if !self.movers[thread].is_below(pair[0], pair[1]) {
-                    return Err(self.reject_initial(
-                        state,
-                        thread,
-                        Gap::Below { above: pair[0], under: pair[1] },
-                    ));
+                if !mover.is_below(pair[0], pair[1]) {
+                    let (missing, lacks) = self.missing_below(thread, pair[0], pair[1]);
+                    let what = format!("initial state {}: {lacks}", self.show(state));
+                    return Err(Rejection::Missing { origin: Origin::Initial, missing, what });
                 }
             }
         }
         // A window that is not even listed is in no row.
-        let row: Option<Vec<u32>> = numbers.into_iter().collect();
-        if row.is_some_and(|row| self.rows.contains(&row)) {
+        let numbers: Option<Vec<u32>> = numbers.into_iter().collect();
+        let canonical = numbers.map(|mut numbers| {
+            self.invariant.kinds.sort(&mut numbers);
+            numbers.insert(0, state.shared);
+            numbers
+        });
+        if canonical.is_some_and(|row| self.rows.contains(&row)) {
             return Ok(());
         }
         let what = format!(
@@ -128,86 +150,144 @@ impl Checker<'_> {
         Err(Rejection::Missing { origin: Origin::Initial, missing, what })
     }
 
-    fn check_successors(&mut self, row: usize, watch: &mut Watch<'_>) -> Result<(), Rejection> {
+    /// `to` is room for a row.
+    fn check_successors(
+        &mut self,
+        row: usize,
+        to: &mut [u32],
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Rejection> {
         watch.spend(1)?;
+        let kinds = &self.invariant.kinds;
         let from = self.rows.get(row);
-        if from[1..].iter().zip(&self.movers).any(|(&window, mover)| !mover.stands_for_something(window)) {
+        let stands =
+            |(thread, &window): (usize, &u32)| self.movers[kinds.kind(thread)].stands_for_something(window);
+        if !from[1..].iter().enumerate().all(stands) {
             return Ok(());
         }
-        let mut to = from.to_vec();
-        for (thread, &window) in from[1..].iter().enumerate() {
-            let moves = match self.movers[thread].moves(from[0], window) {
-                Ok(moves) => moves,
-                Err(fault) => return Err(self.reject_step(row, thread, fault.shared, fault.line, fault.gap)),
-            };
-            for step in self.movers[thread].moves_in(moves) {
-                let targets = self.movers[thread].targets_of(step);
-                watch.spend(targets.len())?;
-                to[0] = step.shared;
-                for &target in targets {
-                    to[1 + thread] = target;
-                    if !self.rows.contains(&to) {
-                        let window = self.invariant.windows[thread][target as usize].clone();
-                        return Err(self.reject_step(
-                            row,
-                            thread,
-                            step.shared,
-                            step.line,
-                            Gap::Window(window),
-                        ));
+        to.copy_from_slice(from);
+        for (kind, mover) in self.movers.iter_mut().enumerate() {
+            let members = kinds.members(kind);
+            for first in 0..members.len() {
+                let window = from[1 + members[first]];
+                if first > 0 && from[1 + members[first - 1]] == window {
+                    continue;
+                }
+                let moves = match mover.moves(from[0], window) {
+                    Ok(moves) => moves,
+                    Err(fault) => return Err(self.reject_fault(row, kind, window, fault)),
+                };
+                let mut place = first;
+                for step in mover.moves_in(moves) {
+                    let targets = mover.targets_of(step);
+                    watch.spend(targets.len())?;
+                    to[0] = step.rule.shared;
+                    for &target in targets {
+                        place = replace(to, members, place, target);
+                        if !self.rows.contains(to) {
+                            let gap = Gap::Window(self.invariant.windows[kind][target as usize].clone());
+                            let fault = Fault::Missing(step.rule, gap);
+                            return Err(self.reject_fault(row, kind, window, fault));
+                        }
                     }
                 }
+                replace(to, members, place, window);
             }
-            to[1 + thread] = window;
         }
         Ok(())
     }
 
-    fn reject_initial(&self, state: &State, thread: usize, gap: Gap) -> Rejection {
-        let (missing, lacks) = self.missing(thread, gap, state.shared, &[]);
-        let what = format!("initial state {}: {lacks}", self.show(state));
-        Rejection::Missing { origin: Origin::Initial, missing, what }
-    }
-
-    fn reject_step(&self, row: usize, thread: usize, shared: Shared, line: u32, gap: Gap) -> Rejection {
-        let (missing, lacks) = self.missing(thread, gap, shared, &self.rows.get(row)[1..]);
-        let state = self.show_row(row);
+    /// In words of the row as it is listed, and of the first thread in it that has this kind and window.
+    fn reject_fault(&self, row: usize, kind: usize, window: u32, fault: Fault) -> Rejection {
+        let listed = self.listed(row);
+        let members = self.invariant.kinds.members(kind);
+        let moves = |&&thread: &&usize| listed[1 + thread] == window;
+        let thread = members.iter().find(moves).copied().unwrap_or(members[0]);
+        let top = self.invariant.windows[kind][window as usize].top();
+        let (rule, gap) = match fault {
+            Fault::NotAlike(other) => return self.reject_kinds((members[0], other), listed[0], top),
+            Fault::Missing(rule, gap) => (rule, gap),
+        };
+        let same = |other: &Rule| (other.shared, other.word) == (rule.shared, rule.word);
+        let line =
+            self.rules(thread, listed[0], top).into_iter().find(same).map_or(rule.line, |rule| rule.line);
+        let (missing, lacks) = match gap {
+            Gap::Below { above, under } => self.missing_below(thread, above, under),
+            Gap::Window(window) => {
+                let mut windows = self.windows(listed);
+                windows[thread] = window;
+                let state = shorten(&show_abstract(self.system, rule.shared, &windows));
+                (Missing::State { shared: rule.shared, windows }, format!("the state {state} is missing"))
+            }
+        };
+        let state = self.show_row(listed);
         let what = format!("state {}, {state}: thread {thread} can move by line {line}: {lacks}", row + 1);
         Rejection::Missing { origin: Origin::Step { row, thread, line }, missing, what }
     }
 
-    /// What is missing, as a value and in words. `others` are the windows of the row that the step starts from.
-    fn missing(&self, thread: usize, gap: Gap, shared: Shared, others: &[u32]) -> (Missing, String) {
-        match gap {
-            Gap::Window(window) => {
-                let mut windows = self.windows(others);
-                windows[thread] = window;
-                let state = shorten(&show_abstract(self.system, shared, &windows));
-                (Missing::State { shared, windows }, format!("the state {state} is missing"))
-            }
-            Gap::Below { above, under } => {
-                let name = |symbol| shorten(&show_symbols(self.system, thread, [symbol]));
-                let (upper, lower) = (name(above), name(under));
-                let fact = if under == EMPTY {
-                    format!("the stack can end under {upper}")
-                } else {
-                    format!("{lower} can lie under {upper}")
+    fn missing_below(&self, thread: usize, above: Symbol, under: Symbol) -> (Missing, String) {
+        let kinds = &self.invariant.kinds;
+        let leader = kinds.members(kinds.kind(thread))[0];
+        let name = |symbol| shorten(&show_symbols(self.system, leader, [symbol]));
+        let (upper, lower) = (name(above), name(under));
+        let fact = if under == EMPTY {
+            format!("the stack can end under {upper}")
+        } else {
+            format!("{lower} can lie under {upper}")
+        };
+        let lacks = format!("{fact}, but `below {leader} {upper}:` lacks {lower}");
+        (Missing::Below { thread: leader, above, under }, lacks)
+    }
+
+    fn reject_kinds(&self, threads: (usize, usize), shared: Shared, top: Symbol) -> Rejection {
+        let mut what = format!("threads {} and {} are not of one kind", threads.0, threads.1);
+        for (can, cannot) in [threads, (threads.1, threads.0)] {
+            let others = effects(&self.rules(cannot, shared, top));
+            let lacks = |rule: &Rule| !others.contains(&(rule.shared, rule.word));
+            if let Some(rule) = self.rules(can, shared, top).into_iter().find(lacks) {
+                let place = |shared, symbols: &[Symbol]| {
+                    let stack = show_symbols(self.system, can, symbols.iter().copied());
+                    shorten(&format!("{}|{stack}", self.system.shared_name(shared)))
                 };
-                (
-                    Missing::Below { thread, above, under },
-                    format!("{fact}, but `below {thread} {upper}:` lacks {lower}"),
-                )
+                let (from, to) = (place(shared, &[top]), place(rule.shared, rule.word.symbols()));
+                let line = rule.line;
+                what += &format!(
+                    ": by line {line} thread {can} can go from {from} to {to}, thread {cannot} cannot"
+                );
+                break;
             }
         }
+        Rejection::NotAlike { threads, shared, top, what }
     }
 
-    fn windows(&self, indices: &[u32]) -> Vec<Window> {
-        indices.iter().zip(&self.invariant.windows).map(|(&index, all)| all[index as usize].clone()).collect()
+    fn reject_bad(&self, row: usize, renaming: &[u32]) -> Rejection {
+        let listed = self.listed(row);
+        let mut state = self.show_row(renaming);
+        if renaming != listed {
+            state = format!("{state}, which is {} with threads renamed,", self.show_row(listed));
+        }
+        Rejection::BadState { row, state }
     }
 
-    fn show_row(&self, row: usize) -> String {
-        let row = self.rows.get(row);
-        shorten(&show_abstract(self.system, row[0], &self.windows(&row[1..])))
+    fn rules(&self, thread: usize, shared: Shared, top: Symbol) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        self.system.rules(thread, shared, top, &mut rules);
+        rules
+    }
+
+    /// A row as it is in the invariant.
+    fn listed(&self, row: usize) -> &'a [u32] {
+        let width = 1 + self.invariant.kinds.threads();
+        &self.invariant.rows[row * width..][..width]
+    }
+
+    fn windows(&self, row: &[u32]) -> Vec<Window> {
+        let numbers = row[1..].iter().enumerate();
+        numbers.map(|(thread, &number)| self.invariant.window_of(thread, number).clone()).collect()
+    }
+
+    fn show_row(&self, row: &[u32]) -> String {
+        shorten(&show_abstract(self.system, row[0], &self.windows(row)))
     }
 
     fn show(&self, state: &State) -> String {

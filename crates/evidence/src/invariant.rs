@@ -1,21 +1,32 @@
 //! A set of abstract states that contains every reachable state.
 //!
 //! A stack is abstracted to its *window*, the topmost `z` symbols, and a mark whether more lies below them. What a pop
-//! brings to light is bounded by the relation *below*: for each thread and symbol `x`, the symbols that can lie directly
-//! under `x`, and [`EMPTY`](allways_model::pushdown::EMPTY) if `x` can be the bottom of the stack.
+//! brings to light is bounded by the relation *below*: for each kind of threads and symbol `x`, the symbols that can lie
+//! directly under `x`, and [`EMPTY`] if `x` can be the bottom of the stack.
+//!
+//! Threads of one *kind* are interchangeable: one abstract state stands for all that it becomes when the windows of such
+//! threads change places, so that sixteen alike threads take one state in place of up to sixteen factorial. With
+//! [`Kinds::distinct`] each state stands for itself alone.
 //!
 //! # Meaning
 //!
-//! An invariant with window `z` *covers* a state `q|w1,…,wn` if
+//! A *renaming* is a permutation `π` of the threads such that `π(i)` is of the kind of `i`, for each thread `i`. An
+//! invariant with window `z` *covers* a state `q|w1,…,wn` if
 //!
-//! 1. the abstract state (`q`, and the window and mark of each stack) is one of its states, and
-//! 2. in each stack `x1.x2…xm`, for each `j ≥ z`: `x(j+1)` is in *below*(`xj`), where `x(m+1)` stands for `EMPTY`.
+//! 1. for some renaming `π`, the abstract state (`q`, and the window and mark of each of `wπ(1),…,wπ(n)`, in this order)
+//!    is one of its states, and
+//! 2. in each stack `x1.x2…xm`, for each `j ≥ z`: `x(j+1)` is in *below*(`xj`), where `x(m+1)` stands for `EMPTY` and
+//!    *below* is that of the kind of the thread whose stack it is.
 //!
-//! Only pairs at and under the last symbol of the window matter: those above are in the window itself. The checker
-//! ([`induct`](crate::induct())) accepts an invariant if it covers the initial states, covers every successor of each state
-//! it covers, and has no bad state. Then it covers every reachable state, and none of them is bad.
+//! Renamings do not change whether 2 holds, so with a state all its renamings are covered. Only pairs at and under the
+//! last symbol of the window matter: those above are in the window itself.
+//!
+//! The checker ([`induct`](crate::induct())) accepts an invariant if it covers the initial states, covers every successor
+//! of each state it covers, and no renaming of its states is bad. Then it covers every reachable state, and none of them
+//! is bad. That threads of one kind move alike is for the checker to test, too.
 
 use allways_model::pushdown::{EMPTY, Shared, Symbol, Visible};
+use allways_model::symmetry::Kinds;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The topmost symbols of a stack, and whether more lies below them.
@@ -34,20 +45,23 @@ impl Window {
     }
 }
 
-/// What can lie directly under each symbol of one thread's stack; [`EMPTY`] is the bottom.
+/// What can lie directly under each symbol of the stacks of one kind of threads; [`EMPTY`] is the bottom.
 pub type Below = BTreeMap<Symbol, BTreeSet<Symbol>>;
 
-/// A set of abstract states, and the relation *below* of each thread.
+/// A set of abstract states up to renaming, and the relation *below* of each kind of threads.
 ///
 /// The states are one flat array of rows, `1 + threads` numbers each: the shared state, and for each thread the index of
-/// its window in `windows[thread]`. Distinct windows are few, abstract states may be many.
+/// its window in `windows[kind]`, where `kind` is the kind of the thread. Distinct windows are few, abstract states may
+/// be many. Any renaming of a state may be the one that is listed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invariant {
     /// How many symbols of each stack are kept; at least 1.
     pub window: usize,
-    /// For each thread, what can lie under what.
+    /// Which threads are interchangeable.
+    pub kinds: Kinds,
+    /// For each kind, what can lie under what.
     pub below: Vec<Below>,
-    /// For each thread, the distinct windows of its stack.
+    /// For each kind, the distinct windows of its stacks.
     pub windows: Vec<Vec<Window>>,
     /// The rows, one after another.
     pub rows: Vec<u32>,
@@ -55,31 +69,44 @@ pub struct Invariant {
 
 impl Invariant {
     /// An invariant without states.
-    pub fn new(threads: usize, window: usize) -> Invariant {
+    pub fn new(kinds: Kinds, window: usize) -> Invariant {
         Invariant {
             window,
-            below: vec![Below::new(); threads],
-            windows: vec![Vec::new(); threads],
+            below: vec![Below::new(); kinds.count()],
+            windows: vec![Vec::new(); kinds.count()],
             rows: Vec::new(),
+            kinds,
         }
     }
 
-    /// The abstract states: a shared state, and an index into each thread's windows.
+    /// The abstract states as listed: a shared state, and for each thread an index into the windows of its kind.
     pub fn states(&self) -> impl ExactSizeIterator<Item = (Shared, &[u32])> {
-        self.rows.chunks_exact(1 + self.windows.len()).map(|row| (row[0], &row[1..]))
+        self.rows.chunks_exact(1 + self.kinds.threads()).map(|row| (row[0], &row[1..]))
     }
 
-    /// The visible states, sorted, each once.
+    /// The window of a thread, given its index.
+    pub fn window_of(&self, thread: usize, index: u32) -> &Window {
+        &self.windows[self.kinds.kind(thread)][index as usize]
+    }
+
+    /// The visible states up to renaming: one of each orbit, with the tops of each kind sorted; sorted, each once.
     pub fn visible(&self) -> Vec<Visible> {
         let mut visible: Vec<Visible> = self
             .states()
             .map(|(shared, windows)| {
-                let tops = self.windows.iter().zip(windows).map(|(all, &index)| all[index as usize].top());
-                Visible { shared, tops: tops.collect() }
+                let top = |(thread, &index): (usize, &u32)| self.window_of(thread, index).top();
+                let mut tops: Vec<Symbol> = windows.iter().enumerate().map(top).collect();
+                self.kinds.sort(&mut tops);
+                Visible { shared, tops }
             })
             .collect();
         visible.sort_unstable();
         visible.dedup();
         visible
+    }
+
+    /// How many visible states there are, all renamings counted.
+    pub fn visible_count(&self) -> u128 {
+        self.visible().iter().map(|visible| self.kinds.orbit(&visible.tops)).fold(0, u128::saturating_add)
     }
 }

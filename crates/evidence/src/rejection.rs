@@ -31,11 +31,22 @@ pub enum Rejection {
         /// The state in which the run ends.
         state: String,
     },
-    /// The invariant contains a state that violates the property.
+    /// The invariant takes threads for interchangeable that have different rules.
+    NotAlike {
+        /// The first thread of the kind, and one whose rules differ.
+        threads: (usize, usize),
+        /// In this shared state…
+        shared: Shared,
+        /// …with this symbol on top.
+        top: Symbol,
+        /// All that in words.
+        what: String,
+    },
+    /// The invariant contains a state that violates the property, perhaps after a renaming of threads.
     BadState {
         /// The index of its row, counted from 0.
         row: usize,
-        /// The abstract state.
+        /// The abstract state that violates it.
         state: String,
     },
     /// The invariant does not cover an initial state, or a successor of a state that it covers.
@@ -77,7 +88,7 @@ pub enum Missing {
     },
     /// A pair of the relation *below*.
     Below {
-        /// On the stack of this thread…
+        /// On the stack of this thread, the first of its kind…
         thread: usize,
         /// …directly under this symbol…
         above: Symbol,
@@ -96,6 +107,7 @@ impl fmt::Display for Rejection {
             Rejection::NotBad { step, state } => {
                 write!(f, "step {step}: the run ends in {state}, which does not violate the property")
             }
+            Rejection::NotAlike { what, .. } => write!(f, "{what}"),
             Rejection::BadState { row, state } => {
                 write!(f, "state {}: {state} violates the property", row + 1)
             }

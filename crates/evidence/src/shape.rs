@@ -34,10 +34,14 @@ pub(crate) fn check_invariant(threads: usize, invariant: &Invariant) -> Result<(
     if invariant.window == 0 {
         return Err("a window of 0 symbols: expected at least 1".to_string());
     }
-    if invariant.windows.len() != threads || invariant.below.len() != threads {
-        let (windows, below) = (invariant.windows.len(), invariant.below.len());
+    let kinds = &invariant.kinds;
+    if kinds.threads() != threads {
+        return Err(format!("kinds for {} threads: expected {threads}", kinds.threads()));
+    }
+    if invariant.windows.len() != kinds.count() || invariant.below.len() != kinds.count() {
+        let (windows, below, expected) = (invariant.windows.len(), invariant.below.len(), kinds.count());
         return Err(format!(
-            "windows for {windows} threads and `below` for {below}: expected {threads} each"
+            "windows for {windows} kinds of threads and `below` for {below}: expected {expected} each"
         ));
     }
     let width = 1 + threads;
@@ -47,21 +51,22 @@ pub(crate) fn check_invariant(threads: usize, invariant: &Invariant) -> Result<(
     if u32::try_from(invariant.rows.len() / width).is_err() {
         return Err("more than 2^32 states".to_string());
     }
-    for (thread, windows) in invariant.windows.iter().enumerate() {
+    for (kind, windows) in invariant.windows.iter().enumerate() {
+        let leader = kinds.members(kind)[0];
         let mut seen = HashSet::with_capacity(windows.len());
         for (index, window) in windows.iter().enumerate() {
             let fault = window_fault(invariant.window, window)
                 .or_else(|| (!seen.insert(window)).then(|| "it is listed before".to_string()));
             if let Some(what) = fault {
-                return Err(format!("window {index} of thread {thread}: {what}"));
+                return Err(format!("window {index} of thread {leader}: {what}"));
             }
         }
-        if invariant.below[thread].contains_key(&EMPTY) {
-            return Err(format!("thread {thread}: `below` speaks of what lies under the end of the stack"));
+        if invariant.below[kind].contains_key(&EMPTY) {
+            return Err(format!("thread {leader}: `below` speaks of what lies under the end of the stack"));
         }
     }
     for (row, (_, windows)) in invariant.states().enumerate() {
-        let listed = |thread: usize| (windows[thread] as usize) < invariant.windows[thread].len();
+        let listed = |thread: usize| (windows[thread] as usize) < invariant.windows[kinds.kind(thread)].len();
         if let Some(thread) = (0..threads).find(|&thread| !listed(thread)) {
             return Err(format!("state {}: thread {thread} has no window {}", row + 1, windows[thread]));
         }

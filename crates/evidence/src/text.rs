@@ -27,12 +27,24 @@
 //! ```
 //!
 //! `window` comes before the states; `below` may come anywhere between, and lines for the same symbol add up. States may
-//! be repeated. Reading gives well-formed evidence or a message with its place; whether it proves anything is for the
+//! be repeated. Threads that are interchangeable are declared by a line `kinds`, before all `below` and states, with a
+//! number for each thread; threads with equal numbers are of one kind. Then one state stands for all renamings, and `below`
+//! names the first thread of a kind, for all of them. Here threads 0 and 1 are of one kind:
+//!
+//! ```text
+//! kinds 0 0 1
+//! below 0 4: -
+//! state 0|1,4,7
+//! ```
+//!
+//! Threads of one kind must have the same names for symbols. Reading gives well-formed evidence or a message with its place; whether it proves anything is for the
 //! checkers to say. Reading takes memory linear in the text, whatever the text says.
 
+mod lines;
 mod read;
 
-pub use read::{BadEvidence, read_evidence};
+pub use lines::BadEvidence;
+pub use read::read_evidence;
 
 use crate::{Invariant, Trace, Window, shape};
 use allways_model::notation::{show_state, show_symbols};
@@ -69,7 +81,7 @@ pub fn show_abstract(system: &dyn Pushdown, shared: Shared, windows: &[Window]) 
 }
 
 /// Writes evidence, one line after another; [`read_evidence`] reads it back. Evidence that does not fit the system is an
-/// error of the kind [`io::ErrorKind::InvalidInput`].
+/// error of the kind [`io::ErrorKind::InvalidInput`]. Threads of one kind must have the same names for symbols.
 pub fn write_evidence(system: &dyn Pushdown, evidence: &Evidence, out: &mut dyn Write) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     match evidence {
@@ -97,7 +109,14 @@ fn write_invariant(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn W
     shape::check_invariant(system.threads(), invariant).map_err(misshapen)?;
     writeln!(out, "allways invariant {VERSION}")?;
     writeln!(out, "window {}", invariant.window)?;
-    for (thread, below) in invariant.below.iter().enumerate() {
+    let kinds = &invariant.kinds;
+    if !kinds.trivial() {
+        write!(out, "kinds")?;
+        (0..kinds.threads()).try_for_each(|thread| write!(out, " {}", kinds.kind(thread)))?;
+        writeln!(out)?;
+    }
+    for (kind, below) in invariant.below.iter().enumerate() {
+        let thread = kinds.members(kind)[0];
         for (&above, unders) in below {
             write!(out, "below {thread} {}:", system.symbol_name(thread, above))?;
             // `EMPTY` is the least symbol; a reader expects the end of the stack last.
@@ -114,10 +133,12 @@ fn write_invariant(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn W
 /// There may be many states, but few windows: each window's text is made once.
 fn write_states(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn Write) -> io::Result<()> {
     const REMEMBERED: usize = 1 << 16;
-    let texts = invariant.windows.iter().enumerate();
-    let texts: Vec<Vec<String>> = texts
-        .map(|(thread, windows)| windows.iter().map(|window| show_window(system, thread, window)).collect())
-        .collect();
+    let kinds = &invariant.kinds;
+    let texts = invariant.windows.iter().enumerate().map(|(kind, windows)| {
+        let leader = kinds.members(kind)[0];
+        windows.iter().map(|window| show_window(system, leader, window)).collect()
+    });
+    let texts: Vec<Vec<String>> = texts.collect();
     let mut names: HashMap<Shared, String> = HashMap::new();
     let mut line = String::new();
     for (shared, windows) in invariant.states() {
@@ -129,7 +150,7 @@ fn write_states(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn Writ
         let _ = write!(line, "state {name}|");
         for (thread, &window) in windows.iter().enumerate() {
             line.push_str(if thread == 0 { "" } else { "," });
-            line.push_str(&texts[thread][window as usize]);
+            line.push_str(&texts[kinds.kind(thread)][window as usize]);
         }
         line.push('\n');
         out.write_all(line.as_bytes())?;

@@ -5,7 +5,8 @@ mod common;
 use allways_evidence::{Invariant, Rejection, StopReason, Trace, Window, induct, replay};
 use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Explicit, Stack};
-use common::{add_state, check, figure_1, least, never, recursion, ring, system, trace};
+use allways_model::symmetry::Kinds;
+use common::{add_state, check, figure_1, least, never, nothing, recursion, ring, system, trace};
 
 /// Six steps of Figure 1, until thread 0 has moved with `6` on top of thread 1.
 fn long_trace(system: &Explicit) -> Trace {
@@ -229,8 +230,9 @@ fn corrupted_invariants_are_rejected() {
         &|i| i.window = 2,
         "window 3 of thread 1: more can lie below a full window of 2 symbols only, this one has 1",
     );
-    reject(&|i| drop(i.windows.pop()), "windows for 1 threads and `below` for 2: expected 2 each");
-    reject(&|i| drop(i.below.pop()), "windows for 2 threads and `below` for 1: expected 2 each");
+    reject(&|i| drop(i.windows.pop()), "windows for 1 kinds of threads and `below` for 2: expected 2 each");
+    reject(&|i| drop(i.below.pop()), "windows for 2 kinds of threads and `below` for 1: expected 2 each");
+    reject(&|i| i.kinds = Kinds::distinct(3), "kinds for 3 threads: expected 2");
     reject(&|i| i.rows.push(0), "the last row is cut short: 40 numbers, 3 per row");
     reject(&|i| i.rows[4] = 9, "state 2: thread 0 has no window 9");
     reject(
@@ -295,7 +297,7 @@ fn swapped_threads_and_changed_symbols_are_rejected() {
 #[test]
 fn corner_cases() {
     let idle = system(1, "0|-", &[&[]]);
-    assert!(check(&idle, &Property::default(), &Invariant::new(1, 1)).is_err());
+    assert!(check(&idle, &Property::default(), &nothing(&idle, 1)).is_err());
     assert_eq!(judged(&idle, &[], &least(&idle, 1)), "ok");
     assert_eq!(judged(&idle, &["*|-"], &least(&idle, 1)), "state 1: 0|- violates the property");
 
@@ -314,7 +316,7 @@ fn corner_cases() {
     let expected = "state 2, 0|1+: thread 0 can move by line 1: 7 can lie under 2, but `below 0 2:` lacks 7";
     assert_eq!(judged(&hanging, &[], &invariant), expected);
     // A huge window is a number like any other.
-    let mut huge = Invariant::new(1, usize::MAX);
+    let mut huge = nothing(&hanging, usize::MAX);
     add_state(&mut huge, 0, &[Window { symbols: vec![], more: false }]);
     assert_eq!(judged(&hanging, &[], &huge), "ok");
 }
@@ -323,7 +325,7 @@ fn corner_cases() {
 fn flags(threads: usize) -> (Explicit, Invariant) {
     let flag: &[common::Written] = &[(0, 1, 0, &[2]), (0, 2, 0, &[1])];
     let system = system(1, &format!("0|{}", vec!["1"; threads].join(",")), &vec![flag; threads]);
-    let mut invariant = Invariant::new(threads, 1);
+    let mut invariant = nothing(&system, 1);
     for thread in 0..threads {
         let window = |symbol| Window { symbols: vec![symbol], more: false };
         invariant.windows[thread] = vec![window(2), window(3)];

@@ -5,7 +5,7 @@ mod common;
 use allways_evidence::{BadEvidence, Evidence, Invariant, Window, read_evidence, replay, write_evidence};
 use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
-use common::{Chance, check, close, figure_1, least, never, recursion, ring};
+use common::{Chance, check, close, figure_1, least, never, nothing, recursion, ring};
 
 fn written(system: &dyn Pushdown, evidence: &Evidence) -> String {
     let mut out = Vec::new();
@@ -107,7 +107,7 @@ fn what_is_written_reads_back() {
     for seed in 0..500 {
         let mut chance = Chance::new(3_000_000 + seed);
         let (system, _) = chance.system();
-        let start = Invariant::new(system.threads(), 1 + seed as usize % 3);
+        let start = nothing(&system, 1 + seed as usize % 3);
         if let Some(invariant) = close(&system, start, 150) {
             round_trip(&system, invariant);
         }
@@ -174,7 +174,7 @@ fn mistakes_are_placed() {
     );
     assert_eq!(
         change("state 2|2,5+", "stäte 2"),
-        "18:1: expected `window`, `below`, `state` or `end`, found `stäte`"
+        "18:1: expected `window`, `kinds`, `below`, `state` or `end`, found `stäte`"
     );
     assert_eq!(change("end 13", "end 14"), "21:5: expected the number of states, here 13, found `14`");
     let bytes = [INVARIANT.as_bytes(), "# ä".as_bytes(), &[0xC3, b'\n']].concat();
@@ -239,6 +239,8 @@ fn hostile_texts_do_no_harm() {
         b"end ",
         b"below ",
         b"window ",
+        b"kinds ",
+        b"kinds 0 0\n",
         b"\xC3",
         "ä".as_bytes(),
         "\u{2003}".as_bytes(),

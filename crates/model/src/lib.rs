@@ -3,9 +3,11 @@
 //! This crate is the common ground of everything else and reads, prints and searches nothing. Read in this order:
 //!
 //! * [`pushdown`]: concurrent pushdown systems, a fixed number of threads, each with a stack;
+//! * [`symmetry`]: threads that are interchangeable;
 //! * [`property`]: what must never be seen;
 //! * [`notation`]: how states are written (`0|1.4.4,2`), shared by files, evidence and reports.
 
 pub mod notation;
 pub mod property;
 pub mod pushdown;
+pub mod symmetry;

@@ -1,6 +1,7 @@
 //! What must never be seen: a set of visible states, given by patterns.
 
 use crate::pushdown::{Shared, Symbol, Visible};
+use crate::symmetry::Kinds;
 
 /// A visible state in which some places may be anything.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -23,6 +24,31 @@ impl Pattern {
     }
 }
 
+impl Pattern {
+    /// A way for threads to change places within their kinds such that the pattern matches: for each place, the thread
+    /// that goes there.
+    pub fn places(&self, kinds: &Kinds, shared: Shared, tops: &[Symbol]) -> Option<Vec<usize>> {
+        if self.shared.is_some_and(|expected| expected != shared) {
+            return None;
+        }
+        let mut places = vec![usize::MAX; tops.len()];
+        for kind in 0..kinds.count() {
+            let mut free: Vec<usize> = kinds.members(kind).to_vec();
+            // A place asks for one symbol or for any, so serving the demanding ones first, in any order, is exact.
+            let (any, demanding): (Vec<usize>, Vec<usize>) =
+                kinds.members(kind).iter().partition(|&&place| self.tops[place].is_none());
+            for place in demanding.into_iter().chain(any) {
+                // Who can stay, stays.
+                let suits = |thread: usize| self.tops[place].is_none_or(|symbol| symbol == tops[thread]);
+                let stays = free.iter().position(|&thread| thread == place && suits(thread));
+                let index = stays.or_else(|| free.iter().position(|&thread| suits(thread)))?;
+                places[place] = free.remove(index);
+            }
+        }
+        Some(places)
+    }
+}
+
 /// A safety property: no reachable visible state matches any of the bad patterns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Property {
@@ -36,8 +62,40 @@ impl Property {
         self.violated_at(visible.shared, &visible.tops)
     }
 
+    /// Whether a visible state violates the property, or becomes one that does when threads of one kind change places.
+    pub fn violated_in_orbit(&self, kinds: &Kinds, shared: Shared, tops: &[Symbol]) -> bool {
+        self.bad.iter().any(|pattern| pattern.places(kinds, shared, tops).is_some())
+    }
+
     /// Whether a visible state, given by its parts, violates the property.
     pub fn violated_at(&self, shared: Shared, tops: &[Symbol]) -> bool {
         self.bad.iter().any(|pattern| pattern.matches(shared, tops.iter().copied()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orbits_match_where_some_arrangement_does() {
+        let kinds = Kinds::new([0, 0, 1, 0]);
+        let symbols = [None, Some(0), Some(1), Some(2)];
+        for code in 0..256_usize {
+            let place = |thread: usize| symbols[code >> (2 * thread) & 3];
+            let pattern = Pattern { shared: None, tops: (0..4).map(place).collect() };
+            for tops in 0..81_u32 {
+                let tops: Vec<Symbol> = (0..4).map(|thread| tops / 3_u32.pow(thread) % 3).collect();
+                let mut sorted = tops.clone();
+                kinds.sort(&mut sorted);
+                let orbit = kinds.members_of_orbit(&sorted);
+                let expected = orbit.iter().any(|tops| pattern.matches(0, tops.iter().copied()));
+                let places = pattern.places(&kinds, 0, &tops);
+                assert_eq!(places.is_some(), expected, "{pattern:?} {tops:?}");
+                if let Some(places) = places {
+                    assert!(pattern.matches(0, places.iter().map(|&thread| tops[thread])));
+                }
+            }
+        }
     }
 }

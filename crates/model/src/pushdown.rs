@@ -73,6 +73,11 @@ pub trait Pushdown: Sync {
     /// Appends to `out` the rules of `thread` for this shared state and top symbol ([`EMPTY`] for an empty stack).
     fn rules(&self, thread: usize, shared: Shared, top: Symbol, out: &mut Vec<Rule>);
 
+    /// A label that two threads share only if they have the same rules, apart from the lines these come from.
+    fn kind(&self, thread: usize) -> usize {
+        thread
+    }
+
     /// The name of a shared state.
     fn shared_name(&self, shared: Shared) -> String;
 

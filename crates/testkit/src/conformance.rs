@@ -20,7 +20,8 @@ pub fn ask(engine: &dyn Engine, system: &dyn Pushdown, question: &Question) -> R
             .unwrap_or_else(|rejection| panic!("{name}: the trace is rejected: {rejection}")),
         Verdict::Unknown(_) => (),
     }
-    assert!(report.visible.is_sorted(), "{name}: the visible states are not sorted");
+    let visible = report.visible.sorted();
+    assert!(visible.is_sorted_by(|one, next| one < next), "{name}: a visible state is reported twice");
     report
 }
 
@@ -47,14 +48,16 @@ pub fn conforms_within(
 ) -> bool {
     let name = engine.name();
     let report = ask(engine, system, bounds);
-    let found: BTreeSet<Visible> = report.visible.iter().cloned().collect();
-    if complete {
+    let found: BTreeSet<Visible> = report.visible.iter().collect();
+    assert_eq!(report.visible.count(), found.len() as u128, "{name}: the count is wrong");
+    let proved = matches!(report.verdict, Verdict::Safe(_));
+    if complete && (report.exact || !proved) {
         assert!(found.is_subset(known), "{name}: found states that are not reachable");
     }
-    let converged = matches!(report.verdict, Verdict::Safe(_));
-    if converged {
+    if proved {
         assert!(known.is_subset(&found), "{name}: converged, but reachable states are missing");
     }
+    let converged = proved && report.exact;
     // The verdict on each visible state that is known, and on one that is not.
     let strange = Visible { shared: u32::MAX, tops: vec![u32::MAX; system.threads()] };
     for visible in known.iter().take(5).chain([&strange]) {

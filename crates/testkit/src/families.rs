@@ -17,3 +17,20 @@ pub fn stefan(threads: usize) -> Family {
         init: format!("0|{}\n", vec!["0"; threads].join(",")),
     }
 }
+
+/// wheel(n, k): `n` threads, each a cycle of `k + 1` symbols. Every advance also moves a shared counter modulo 4; the step
+/// back to the first symbol does not. If 4 divides `k`, the counter is the sum of all symbols, and the `(k + 1)^n` visible
+/// states have `n` successors each.
+pub fn wheel(threads: usize, k: u32) -> Family {
+    let mut thread = format!("PDA 0 {k}\n");
+    for shared in 0..4 {
+        for symbol in 0..k {
+            thread += &format!("{shared} {symbol} -> {} {}\n", (shared + 1) % 4, symbol + 1);
+        }
+        thread += &format!("{shared} {k} -> {shared} 0\n");
+    }
+    Family {
+        pds: format!("4\n{}", thread.repeat(threads)),
+        init: format!("0|{}\n", vec!["0"; threads].join(",")),
+    }
+}

@@ -1,6 +1,6 @@
 //! What the tests of all crates share: generators, naive reference semantics, the corpus, and the conformance suite.
 //!
-//! * [`reference`]: the definitions of the papers, read literally; slow, and short enough to be obviously right;
+//! * [`mod@reference`]: the definitions of the papers, read literally; slow, and short enough to be obviously right;
 //! * [`random`]: small random systems;
 //! * [`families`]: systems of the papers for any number of threads;
 //! * [`corpus`]: the files in `corpus/` and the expectations they carry;

@@ -45,16 +45,17 @@ fn corpus() {
     for entry in corpus::entries(&corpus::folder()) {
         for engine in engines() {
             let report = ask(*engine, &entry.system, &bounds());
-            let converged = matches!(report.verdict, Verdict::Safe(_));
+            let converged = report.exact && matches!(report.verdict, Verdict::Safe(_));
             if decides(*engine, &entry) {
                 assert!(converged, "{} on {}: {:?}", engine.name(), entry.name, report.verdict);
             }
             if converged {
                 let visible = entry.visible.unwrap_or_else(|| panic!("{}: no count", entry.name));
-                assert_eq!(report.visible.len(), visible, "{} on {}", engine.name(), entry.name);
+                assert_eq!(report.visible.count(), visible as u128, "{} on {}", engine.name(), entry.name);
             }
             if let ("free", Some(Count::Finite(count))) = (engine.name(), entry.concrete) {
-                assert_eq!(report.figures.concrete_states, Some(count), "{}", entry.name);
+                let whole = ask(*engine, &entry.system, &Question { no_symmetry: true, ..bounds() });
+                assert_eq!(whole.figures.concrete_states, Some(count), "{}", entry.name);
             }
             for (property, holds) in &entry.properties {
                 let question = Question { property: property.clone(), ..bounds() };
@@ -72,9 +73,12 @@ fn corpus() {
 
 /// Whether an engine is expected to decide every question about a file of the corpus.
 fn decides(engine: &dyn Engine, entry: &corpus::Entry) -> bool {
+    let infinite = entry.concrete == Some(Count::Infinite);
     match engine.name() {
-        "rounds-delays" => false,
-        "free" => entry.concrete != Some(Count::Infinite),
+        "tops" | "rounds-delays" | "contexts" => false,
+        "free" | "scheme1" => !infinite,
+        // The explicit one does not end where a context reaches infinitely many states.
+        "cuba" => !["cuba-figure-2", "lock-recursive"].contains(&entry.name.as_str()),
         _ => true,
     }
 }
@@ -94,7 +98,7 @@ fn stefan() {
             let report = ask(*engine, &system, &Question::default());
             assert!(matches!(report.verdict, Verdict::Safe(_)), "{} on stefan-{threads}", engine.name());
             assert_eq!(report.figures.walk.last().map(|cell| cell.abstract_states), Some(abstract_states));
-            assert!(visible.is_none_or(|visible| visible == report.visible.len()));
+            assert!(visible.is_none_or(|visible| visible == report.visible.count()));
         }
     }
 }

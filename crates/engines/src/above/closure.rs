@@ -18,6 +18,7 @@ use allways_evidence::invariant::Below;
 use allways_evidence::{Invariant, Window};
 use allways_model::notation::show_visible;
 use allways_model::pushdown::{EMPTY, Rule, Shared, Symbol};
+use allways_model::symmetry::Kinds;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
@@ -69,15 +70,16 @@ fn respects(rule: &Rule, top: Top) -> bool {
 }
 
 impl<'a, 's> Abstraction<'a, 's> {
-    /// The abstract actions at the abstract states of `space`.
+    /// The abstract actions at what was observed of `space`.
     pub fn new(space: &'a Space<'s>) -> Abstraction<'a, 's> {
         let threads = space.threads.count();
+        let observed = space.observed();
         let mut abstraction = Abstraction { space, below: Vec::new(), locals: Vec::new() };
         for thread in 0..threads {
             let tops = space.threads.stacks(thread).tops();
             let mut locals: HashMap<(Shared, u32), Local, FxBuildHasher> = HashMap::default();
-            for id in 0..space.observed().len() as u32 {
-                let (shared, top) = (space.observed().column(id, 0), space.observed().column(id, 1 + thread));
+            for id in 0..observed.rows().len() as u32 {
+                let (shared, top) = (observed.rows().column(id, 0), observed.rows().column(id, 1 + thread));
                 locals.entry((shared, top)).or_insert_with(|| {
                     let mut rules = Vec::new();
                     space.threads.system().rules(thread, shared, tops[top as usize].0, &mut rules);
@@ -115,7 +117,7 @@ impl<'a, 's> Abstraction<'a, 's> {
 
     /// Tests whether the abstract states are closed.
     pub fn closed(&self, which: Actions) -> Result<(), NotClosed> {
-        let observed = self.space.observed();
+        let observed = self.space.observed().rows();
         let mut row = Vec::new();
         for id in 0..observed.len() as u32 {
             for (thread, locals) in self.locals.iter().enumerate() {
@@ -145,7 +147,7 @@ impl<'a, 's> Abstraction<'a, 's> {
 
     fn escape(&self, id: u32, thread: usize, rule: &Rule, to: Top) -> NotClosed {
         let system = self.space.threads.system();
-        let mut visible = self.space.visible_at(id);
+        let mut visible = self.space.observed().visible_at(&self.space.threads, id);
         let from = show_visible(system, &visible);
         visible.shared = rule.shared;
         visible.tops[thread] = to.0;
@@ -163,9 +165,10 @@ impl<'a, 's> Abstraction<'a, 's> {
             };
             self.space.threads.stacks(thread).tops().iter().map(window).collect()
         });
-        let observed = self.space.observed();
+        let observed = self.space.observed().rows();
         let rows = (0..observed.len() as u32).flat_map(|id| observed.row(id)).collect();
-        Invariant { window: 1, windows: windows.collect(), below: self.below, rows }
+        let kinds = Kinds::distinct(self.locals.len());
+        Invariant { window: 1, kinds, windows: windows.collect(), below: self.below, rows }
     }
 }
 

@@ -6,12 +6,11 @@
 
 use crate::above::exact;
 use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
-use crate::store::space::Disabled;
-use crate::store::{Halt, Space, StateId};
+use crate::store::{Disabled, Halt, Space, StateId};
 use allways_evidence::{StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
 
-/// How many states are expanded between two looks at the bound on states.
+/// How many states are expanded at a time.
 const CHUNK: usize = 1024;
 
 /// The engine; see the module.
@@ -27,8 +26,11 @@ impl Engine for Free {
     }
 
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let mut space = Space::new(system, &question.property, question.max_depth, watch);
-        let verdict = match explore(&mut space, question.max_states) {
+        let mut space = Space::new(system, question.kinds(system), question, watch);
+        if let Some(depth) = question.max_depth {
+            space.threads.limit_depth(depth);
+        }
+        let verdict = match explore(&mut space) {
             Ok(()) if space.threads.cut() => {
                 let depth = question.max_depth.unwrap_or_default();
                 Verdict::Unknown(StopReason::Bound(format!("stacks of at most {depth} symbols")))
@@ -43,11 +45,12 @@ impl Engine for Free {
             store_bytes: space.bytes(),
             ..Figures::default()
         };
-        Report { verdict, visible: space.visible(), figures }
+        let exact = matches!(verdict, Verdict::Safe(_));
+        Report { verdict, visible: space.observed().visible(), exact, figures, engine: None }
     }
 }
 
-fn explore(space: &mut Space, max_states: Option<usize>) -> Result<(), Halt> {
+fn explore(space: &mut Space) -> Result<(), Halt> {
     space.alarm()?;
     let mut expanded = 0;
     let mut targets = Vec::new();
@@ -59,9 +62,6 @@ fn explore(space: &mut Space, max_states: Option<usize>) -> Result<(), Halt> {
             space.image(thread, &chunk, Disabled::Blocks, Progress::default(), &mut targets)?;
         }
         expanded = end;
-        if let Some(max) = max_states.filter(|&max| space.len() > max) {
-            return Err(StopReason::Bound(format!("the first {max} states")).into());
-        }
     }
     Ok(())
 }

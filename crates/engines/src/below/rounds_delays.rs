@@ -24,11 +24,10 @@
 //! further round), which makes the first cost that arrives at a node in an increment the smallest.
 
 use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
-use crate::store::space::Disabled;
-use crate::store::{Halt, Space, StateId};
+use crate::store::{Disabled, Halt, Space, StateId};
 use allways_evidence::{StopReason, Verdict};
-use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
+use allways_model::symmetry::Kinds;
 
 /// The smallest number of rounds and the smallest number of delays at which a node was reached, not necessarily together.
 #[derive(Clone, Copy)]
@@ -79,11 +78,11 @@ impl<'a> Explorer<'a> {
     /// R(0,d): the initial states. `delays` are allowed from the start.
     pub fn new(
         system: &'a dyn Pushdown,
-        property: &'a Property,
+        question: &'a Question,
         delays: u32,
         watch: &'a Watch<'a>,
     ) -> Explorer<'a> {
-        let space = Space::new(system, property, None, watch);
+        let space = Space::new(system, Kinds::distinct(system.threads()), question, watch);
         let initial: Vec<StateId> = (0..space.len() as StateId).collect();
         let mut explorer = Explorer {
             costs: vec![UNREACHED; initial.len() * space.threads.count()],
@@ -241,13 +240,12 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// A report on a run that stopped here.
-    pub fn halted(&self, halt: Halt) -> Report {
-        let verdict = match halt {
+    /// The verdict on a run that stopped here.
+    pub fn halted(&self, halt: Halt) -> Verdict {
+        match halt {
             Halt::Bad(state) => Verdict::Unsafe(self.space.trace(state)),
             Halt::Stop(reason) => Verdict::Unknown(reason),
-        };
-        Report { verdict, visible: self.space.visible(), figures: self.figures() }
+        }
     }
 }
 
@@ -265,11 +263,17 @@ impl Engine for RoundsDelays {
 
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
         let (rounds, delays) = (question.rounds.unwrap_or(0), question.delays.unwrap_or(0));
-        let mut explorer = Explorer::new(system, &question.property, delays.min(MAX_BOUND), watch);
+        let mut explorer = Explorer::new(system, question, delays.min(MAX_BOUND), watch);
         let halt = match explorer.add_rounds(rounds) {
             Ok(()) => StopReason::Bound(format!("{rounds} rounds and {delays} delays")).into(),
             Err(halt) => halt,
         };
-        explorer.halted(halt)
+        Report {
+            verdict: explorer.halted(halt),
+            visible: explorer.space().observed().visible(),
+            exact: false,
+            figures: explorer.figures(),
+            engine: None,
+        }
     }
 }

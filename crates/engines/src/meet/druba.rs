@@ -36,15 +36,9 @@ impl Engine for Druba {
 
 fn unbounded(walk: &mut Walk, threads: usize) -> Result<Invariant, Halt> {
     walk.start()?;
-    loop {
-        plateau(walk, threads)?;
-        match walk.test(Actions::Disrespectful) {
-            Ok(invariant) => return Ok(invariant),
-            Err(escape) => {
-                return Err(StopReason::GaveUp(format!("the convergence test failed: {escape}")).into());
-            }
-        }
-    }
+    plateau(walk, threads)?;
+    walk.test(Actions::Disrespectful)
+        .map_err(|escape| StopReason::GaveUp(format!("the convergence test failed: {escape}")).into())
 }
 
 /// Lines 3 to 22: explores up to a plateau of one round and `n-1` delays.

@@ -5,7 +5,7 @@ use crate::above::exact;
 use crate::below::rounds_delays::Explorer;
 use crate::engine::{Cell, Question, Report, Watch};
 use crate::store::Halt;
-use allways_evidence::{Invariant, StopReason, Verdict};
+use allways_evidence::{Invariant, Verdict};
 use allways_model::pushdown::Pushdown;
 
 /// An exploration of R(r,d) and its history.
@@ -23,14 +23,14 @@ pub struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// A walk that stands at (0,0).
     pub fn new(system: &'a dyn Pushdown, question: &'a Question, watch: &'a Watch<'a>) -> Walk<'a> {
-        let explorer = Explorer::new(system, &question.property, 0, watch);
+        let explorer = Explorer::new(system, question, 0, watch);
         Walk { system, question, watch, explorer, cells: Vec::new(), spent: 0, actions: None }
     }
 
     /// Notes the first cell.
     pub fn start(&mut self) -> Result<(), Halt> {
         self.explorer.space().alarm()?;
-        self.note()?;
+        self.note();
         Ok(())
     }
 
@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
         } else {
             self.explorer.add_round()?;
         }
-        self.note()
+        Ok(self.note())
     }
 
     /// One more delay; whether it showed a new abstract state.
@@ -51,35 +51,30 @@ impl<'a> Walk<'a> {
         } else {
             self.explorer.add_delay()?;
         }
-        self.note()
+        Ok(self.note())
     }
 
     fn restart(&mut self, rounds: u32, delays: u32) -> Result<(), Halt> {
         self.spent += self.explorer.space().images();
-        self.explorer = Explorer::new(self.system, &self.question.property, delays, self.watch);
+        self.explorer = Explorer::new(self.system, self.question, delays, self.watch);
         self.explorer.add_rounds(rounds)
     }
 
     /// Notes the cell the walk has come to; whether there are new abstract states.
-    fn note(&mut self) -> Result<bool, Halt> {
+    fn note(&mut self) -> bool {
         let space = self.explorer.space();
         let cell = Cell {
             rounds: self.explorer.rounds(),
             delays: self.explorer.delays(),
-            visible: space.visible_len(),
-            abstract_states: space.observed().len(),
+            visible: space.observed().visible_len(),
+            abstract_states: space.observed().rows().len(),
             concrete: space.len(),
             images: self.spent + space.images(),
             closed: None,
         };
         let grown = self.cells.last().is_none_or(|last| last.abstract_states < cell.abstract_states);
         self.cells.push(cell);
-        match self.question.max_states {
-            Some(max) if cell.concrete > max => {
-                Err(StopReason::Bound(format!("the first {max} states")).into())
-            }
-            _ => Ok(grown),
-        }
+        grown
     }
 
     /// Tests whether the abstract states reached are closed under these actions. If not, but there are no further states
@@ -106,13 +101,15 @@ impl<'a> Walk<'a> {
 
     /// The report on a walk that ended so.
     pub fn report(self, outcome: Result<Invariant, Halt>) -> Report {
-        let mut report = match outcome {
-            Ok(invariant) => Report {
-                verdict: Verdict::Safe(invariant),
-                visible: self.explorer.space().visible(),
-                figures: self.explorer.figures(),
-            },
-            Err(halt) => self.explorer.halted(halt),
+        let verdict = outcome.map_or_else(|halt| self.explorer.halted(halt), Verdict::Safe);
+        let figures = self.explorer.figures();
+        let exact = matches!(verdict, Verdict::Safe(_));
+        let mut report = Report {
+            verdict,
+            visible: self.explorer.space().observed().visible(),
+            exact,
+            figures,
+            engine: None,
         };
         report.figures.images += self.spent;
         report.figures.plateau_images = self.cells.last().map(|last| {

@@ -4,17 +4,19 @@
 //! array. When a number does not fit into its field, all rows are packed anew with wider fields, which happens a handful
 //! of times in a run, and no state changes its number.
 //!
-//! The index is an open-addressing table of (32 bits of hash, 32 bits of row number), split into shards so that growing
-//! never needs much memory at once. Rehashing needs only the bits that are in the table. Look-ups are done in batches
-//! ([`States::insert_batch`]): first all slots are read, then all rows compared, so that cache misses overlap.
+//! The index is an open-addressing table with linear probing. A slot is 32 bits: the number of a row in as many bits as
+//! the largest needs, and in the others a *tag*, some bits of the row's hash, which tells most foreign rows from the one
+//! looked for without a look at them. The table is rebuilt from the rows when it grows, so the old one need not be kept.
+//! Look-ups are done in batches ([`States::insert_batch`]): first all slots are read, then all rows compared, so that
+//! cache misses overlap.
 
 /// The number of a state.
 pub type StateId = u32;
 
-const SHARD_BITS: u32 = 6;
-const VACANT: u64 = 0;
-/// No row has this number: a vacant slot reads as it.
+/// No row has this number.
 const MISS: StateId = StateId::MAX;
+
+const VACANT: u32 = 0;
 
 /// Where a number of a row lies in its packed form.
 #[derive(Clone, Copy, Debug)]
@@ -45,16 +47,10 @@ pub struct States {
     /// Words per row.
     words: usize,
     keys: Vec<u64>,
-    shards: Vec<Shard>,
-    /// What the first pass of a batch found: the tag of each key, and the row it may equal.
-    probes: Vec<(u32, StateId)>,
+    index: Index,
+    /// What the first pass of a batch found: the hash of each key, and the row it may equal.
+    probes: Vec<(u64, StateId)>,
     scratch: Vec<u64>,
-}
-
-#[derive(Clone, Default)]
-struct Shard {
-    slots: Vec<u64>,
-    len: usize,
 }
 
 impl States {
@@ -64,7 +60,7 @@ impl States {
             fields: Vec::new(),
             words: 0,
             keys: Vec::new(),
-            shards: vec![Shard { slots: vec![VACANT; 16], len: 0 }; 1 << SHARD_BITS],
+            index: Index::new(10),
             probes: Vec::new(),
             scratch: Vec::new(),
         };
@@ -98,8 +94,13 @@ impl States {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let slots: usize = self.shards.iter().map(|shard| shard.slots.capacity()).sum();
-        (slots + self.keys.capacity()) * size_of::<u64>()
+        size_of_val(&self.index.slots[..]) + self.keys.capacity() * size_of::<u64>()
+    }
+
+    /// How many bytes the index will need at once, if adding this many rows may make it grow.
+    pub fn growth(&self, rows: usize) -> Option<usize> {
+        let grows = self.len() + rows > self.index.room();
+        grows.then_some(size_of_val(&self.index.slots[..]) * 2)
     }
 
     /// Words per row; the length of a key.
@@ -150,14 +151,7 @@ impl States {
                 to.set(new, from.get(old));
             }
         }
-        for shard in &mut self.shards {
-            shard.slots.fill(VACANT);
-            shard.len = 0;
-        }
-        for (id, key) in self.keys.chunks_exact(self.words).enumerate() {
-            let tag = tag(key);
-            self.shards[shard_of(tag)].add(tag, id as StateId);
-        }
+        self.index = Index::of(&self.keys, self.words, self.index.bits);
     }
 
     /// Adds a row; returns its number and whether it is new.
@@ -168,9 +162,10 @@ impl States {
             }
         }
         let mut key = std::mem::take(&mut self.scratch);
-        self.pack(row, &mut key);
+        key.clear();
+        self.pack_onto(row, &mut key);
         let before = self.len();
-        let id = self.insert_key(&key, tag(&key));
+        let id = self.insert_key(&key, hash(&key));
         self.scratch = key;
         (id, id as usize == before)
     }
@@ -181,129 +176,155 @@ impl States {
             return None;
         }
         let mut key = Vec::new();
-        self.pack(row, &mut key);
-        let tag = tag(&key);
-        let shard = &self.shards[shard_of(tag)];
-        shard.find(tag, |id| self.key(id) == key).ok()
+        self.pack_onto(row, &mut key);
+        self.index.find(hash(&key), |id| self.key(id) == key).ok()
     }
 
-    fn pack(&self, row: &[u32], key: &mut Vec<u64>) {
-        key.clear();
-        key.resize(self.words, 0);
+    /// Appends the packed form of a row to `keys`; its numbers must fit.
+    pub fn pack_onto(&self, row: &[u32], keys: &mut Vec<u64>) {
+        let start = keys.len();
+        keys.resize(start + self.words, 0);
         for (field, &value) in self.fields.iter().zip(row) {
-            field.set(key, value);
+            field.set(&mut keys[start..], value);
         }
     }
 
     /// Adds packed rows, one after another in `keys`; appends their numbers to `ids`.
     pub fn insert_batch(&mut self, keys: &[u64], ids: &mut Vec<StateId>) {
+        match self.words {
+            1 => self.insert_batch_of::<1>(keys, ids),
+            2 => self.insert_batch_of::<2>(keys, ids),
+            _ => self.insert_batch_of::<0>(keys, ids),
+        }
+    }
+
+    /// `WORDS` is the number of words per row where the compiler may know it, else 0.
+    fn insert_batch_of<const WORDS: usize>(&mut self, keys: &[u64], ids: &mut Vec<StateId>) {
+        let words = if WORDS == 0 { self.words } else { WORDS };
         let first = ids.len();
         self.probes.clear();
-        for key in keys.chunks_exact(self.words) {
-            let tag = tag(key);
-            self.probes.push((tag, self.shards[shard_of(tag)].guess(tag)));
+        for key in keys.chunks_exact(words) {
+            let hash = hash(key);
+            self.probes.push((hash, self.index.guess(hash)));
         }
-        for (key, &(_, guess)) in keys.chunks_exact(self.words).zip(&self.probes) {
-            ids.push(if guess != MISS && self.key(guess) == key { guess } else { MISS });
+        for (key, &(_, guess)) in keys.chunks_exact(words).zip(&self.probes) {
+            let same = guess != MISS && self.keys[guess as usize * words..][..words] == *key;
+            ids.push(if same { guess } else { MISS });
         }
-        for (index, key) in keys.chunks_exact(self.words).enumerate() {
+        for (index, key) in keys.chunks_exact(words).enumerate() {
             if ids[first + index] == MISS {
                 ids[first + index] = self.insert_key(key, self.probes[index].0);
             }
         }
     }
 
-    fn insert_key(&mut self, key: &[u64], tag: u32) -> StateId {
+    fn insert_key(&mut self, key: &[u64], hash: u64) -> StateId {
         let (keys, words) = (&mut self.keys, self.words);
-        let shard = &mut self.shards[shard_of(tag)];
         let same = |id: StateId| &keys[id as usize * words..][..words] == key;
-        match shard.find(tag, same) {
+        match self.index.find(hash, same) {
             Ok(id) => id,
             Err(slot) => {
                 let id = (keys.len() / words) as StateId;
                 keys.extend_from_slice(key);
-                shard.occupy(slot, tag, id);
+                self.index.occupy(slot, hash, id);
+                if id as usize == self.index.room() {
+                    self.index = Index::new(0);
+                    self.index = Index::of(&self.keys, words, (id + 1).ilog2() + 2);
+                }
                 id
             }
         }
     }
 }
 
-impl Shard {
-    fn home(&self, tag: u32) -> usize {
-        tag as usize & (self.slots.len() - 1)
+/// The table of row numbers. A slot holds the row's number plus one below, the tag above; 0 is vacant.
+struct Index {
+    /// The table has two to this power slots.
+    bits: u32,
+    slots: Vec<u32>,
+}
+
+impl Index {
+    fn new(bits: u32) -> Index {
+        Index { bits, slots: vec![VACANT; 1 << bits] }
     }
 
-    /// The first row with this tag, or [`MISS`].
-    fn guess(&self, tag: u32) -> StateId {
-        let mask = self.slots.len() - 1;
-        let mut slot = self.home(tag);
+    /// The index of these rows, at least as large as `bits` says.
+    fn of(keys: &[u64], words: usize, bits: u32) -> Index {
+        let mut index = Index::new(bits);
+        for (id, key) in keys.chunks_exact(words).enumerate() {
+            let hash = hash(key);
+            if let Err(vacant) = index.find(hash, |_| false) {
+                index.occupy(vacant, hash, id as StateId);
+            }
+        }
+        index
+    }
+
+    /// So many rows may be in the table before it grows.
+    fn room(&self) -> usize {
+        (self.slots.len() / 4 * 3).min(MISS as usize - 1)
+    }
+
+    fn home(&self, hash: u64) -> usize {
+        (hash >> 32) as usize & (self.slots.len() - 1)
+    }
+
+    /// The part of a slot that holds the number; the tag is above.
+    fn number_mask(&self) -> u32 {
+        u32::MAX >> (32 - self.bits.clamp(1, 32))
+    }
+
+    fn tag(&self, hash: u64) -> u32 {
+        hash as u32 & !self.number_mask()
+    }
+
+    /// The first row with the tag of this hash, or [`MISS`].
+    fn guess(&self, hash: u64) -> StateId {
+        let (mask, numbers, tag) = (self.slots.len() - 1, self.number_mask(), self.tag(hash));
+        let mut slot = self.home(hash);
         loop {
             let entry = self.slots[slot];
-            if entry == VACANT || (entry >> 32) as u32 == tag {
-                return (entry as u32).wrapping_sub(1);
+            if entry == VACANT {
+                return MISS;
+            }
+            if entry & !numbers == tag {
+                return (entry & numbers) - 1;
             }
             slot = (slot + 1) & mask;
         }
     }
 
-    /// The row with this tag for which `same` holds, or the vacant slot where it belongs.
-    fn find(&self, tag: u32, same: impl Fn(StateId) -> bool) -> Result<StateId, usize> {
-        let mask = self.slots.len() - 1;
-        let mut slot = self.home(tag);
+    /// The row with the tag of this hash for which `same` holds, or the vacant slot where it belongs.
+    fn find(&self, hash: u64, same: impl Fn(StateId) -> bool) -> Result<StateId, usize> {
+        let (mask, numbers, tag) = (self.slots.len() - 1, self.number_mask(), self.tag(hash));
+        let mut slot = self.home(hash);
         loop {
             let entry = self.slots[slot];
             if entry == VACANT {
                 return Err(slot);
             }
-            let id = entry as u32 - 1;
-            if (entry >> 32) as u32 == tag && same(id) {
+            let id = (entry & numbers) - 1;
+            if entry & !numbers == tag && same(id) {
                 return Ok(id);
             }
             slot = (slot + 1) & mask;
         }
     }
 
-    fn occupy(&mut self, slot: usize, tag: u32, id: StateId) {
-        self.slots[slot] = u64::from(tag) << 32 | u64::from(id + 1);
-        self.len += 1;
-        if self.len * 4 > self.slots.len() * 3 {
-            self.grow();
-        }
-    }
-
-    /// Adds an entry that is known to be absent.
-    fn add(&mut self, tag: u32, id: StateId) {
-        if let Err(slot) = self.find(tag, |_| false) {
-            self.occupy(slot, tag, id);
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let doubled = vec![VACANT; self.slots.len() * 2];
-        let old = std::mem::replace(&mut self.slots, doubled);
-        self.len = 0;
-        for entry in old {
-            if entry != VACANT {
-                self.add((entry >> 32) as u32, entry as u32 - 1);
-            }
-        }
+    fn occupy(&mut self, slot: usize, hash: u64, id: StateId) {
+        self.slots[slot] = self.tag(hash) | (id + 1);
     }
 }
 
-fn shard_of(tag: u32) -> usize {
-    (tag >> (32 - SHARD_BITS)) as usize
-}
-
-/// 32 well-mixed bits: a folded multiplication for each word.
-fn tag(key: &[u64]) -> u32 {
+/// 64 mixed bits: a folded multiplication for each word.
+fn hash(key: &[u64]) -> u64 {
     let mut hash = 0x9e37_79b9_7f4a_7c15_u64;
     for &word in key {
         let product = u128::from(hash ^ word) * 0xd6e8_feb8_6659_fd93;
         hash = (product >> 64) as u64 ^ product as u64;
     }
-    (hash >> 32) as u32
+    hash
 }
 
 #[cfg(test)]

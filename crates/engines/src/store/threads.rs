@@ -3,19 +3,12 @@
 //! The moves of a thread depend on the shared state and its own stack, of which there are few compared with states of the
 //! whole system. So they are computed once for each (shared state, stack) and then looked up.
 
+use super::expand::{Graph, Move};
 use super::stacks::{StackId, Stacks};
 use allways_model::pushdown::{Pushdown, Rule, Shared};
+use allways_model::symmetry::Kinds;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-
-/// Where a thread can go: the shared state and its stack afterwards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Move {
-    /// The shared state.
-    pub shared: Shared,
-    /// The thread's stack.
-    pub stack: StackId,
-}
 
 #[derive(Default)]
 struct Local {
@@ -25,9 +18,11 @@ struct Local {
     moves: Vec<Move>,
 }
 
-/// The stacks and moves of every thread.
+/// The stacks and moves of every thread. Threads of one kind share them.
 pub struct Threads<'a> {
     system: &'a dyn Pushdown,
+    kinds: Kinds,
+    /// One for each kind.
     locals: Vec<Local>,
     max_depth: u32,
     cut: bool,
@@ -35,12 +30,13 @@ pub struct Threads<'a> {
 }
 
 impl<'a> Threads<'a> {
-    /// The threads of a system. Moves to a stack deeper than `max_depth` are left out.
-    pub fn new(system: &'a dyn Pushdown, max_depth: Option<usize>) -> Threads<'a> {
+    /// The threads of a system.
+    pub fn new(system: &'a dyn Pushdown, kinds: Kinds) -> Threads<'a> {
         Threads {
             system,
-            locals: (0..system.threads()).map(|_| Local::default()).collect(),
-            max_depth: max_depth.map_or(u32::MAX, |depth| depth.min(u32::MAX as usize) as u32),
+            locals: (0..kinds.count()).map(|_| Local::default()).collect(),
+            kinds,
+            max_depth: u32::MAX,
             cut: false,
             rules: Vec::new(),
         }
@@ -51,19 +47,29 @@ impl<'a> Threads<'a> {
         self.system
     }
 
+    /// Which threads can be interchanged.
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
     /// How many threads there are.
     pub fn count(&self) -> usize {
-        self.locals.len()
+        self.kinds.threads()
     }
 
     /// The stacks of a thread.
     pub fn stacks(&self, thread: usize) -> &Stacks {
-        &self.locals[thread].stacks
+        &self.locals[self.kinds.kind(thread)].stacks
     }
 
     /// The stacks of a thread, to add some.
     pub fn stacks_mut(&mut self, thread: usize) -> &mut Stacks {
-        &mut self.locals[thread].stacks
+        &mut self.locals[self.kinds.kind(thread)].stacks
+    }
+
+    /// From now on leaves out moves to stacks deeper than this.
+    pub fn limit_depth(&mut self, max_depth: usize) {
+        self.max_depth = u32::try_from(max_depth).unwrap_or(u32::MAX);
     }
 
     /// Whether a move was left out for the sake of the depth bound.
@@ -71,26 +77,15 @@ impl<'a> Threads<'a> {
         self.cut
     }
 
-    /// The moves of a thread from a shared state and its stack.
-    #[inline]
-    pub fn moves(&mut self, thread: usize, shared: Shared, stack: StackId) -> &[Move] {
-        let key = u64::from(shared) << 32 | u64::from(stack);
-        let (start, end) = match self.locals[thread].ranges.get(&key) {
-            Some(&range) => range,
-            None => self.compute(thread, shared, stack, key),
-        };
-        &self.locals[thread].moves[start as usize..end as usize]
-    }
-
     #[cold]
     fn compute(&mut self, thread: usize, shared: Shared, stack: StackId, key: u64) -> (u32, u32) {
-        let Local { stacks, ranges, moves } = &mut self.locals[thread];
+        let Local { stacks, ranges, moves } = &mut self.locals[self.kinds.kind(thread)];
         self.rules.clear();
         self.system.rules(thread, shared, stacks.symbol(stack), &mut self.rules);
         let start = moves.len() as u32;
         for rule in &self.rules {
-            let to = Move { shared: rule.shared, stack: stacks.replace_top(stack, rule.word) };
-            if stacks.depth(to.stack) > self.max_depth {
+            let to = Move { shared: rule.shared, local: stacks.replace_top(stack, rule.word) };
+            if stacks.depth(to.local) > self.max_depth {
                 self.cut = true;
             } else if !moves[start as usize..].contains(&to) {
                 moves.push(to);
@@ -107,5 +102,17 @@ impl<'a> Threads<'a> {
             local.stacks.bytes() + local.ranges.capacity() * 17 + local.moves.capacity() * size_of::<Move>()
         };
         self.locals.iter().map(local).sum()
+    }
+}
+
+impl Graph for Threads<'_> {
+    fn moves(&mut self, thread: usize, shared: Shared, stack: StackId) -> &[Move] {
+        let key = u64::from(shared) << 32 | u64::from(stack);
+        let kind = self.kinds.kind(thread);
+        let (start, end) = match self.locals[kind].ranges.get(&key) {
+            Some(&range) => range,
+            None => self.compute(thread, shared, stack, key),
+        };
+        &self.locals[kind].moves[start as usize..end as usize]
     }
 }

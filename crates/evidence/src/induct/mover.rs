@@ -1,15 +1,18 @@
-//! What one thread can do from a shared state and a window, as far as it concerns that thread alone.
+//! What the threads of one kind can do from a shared state and a window, as far as it concerns the one that moves alone.
 //!
 //! The pairs of *below* that a step needs, and the windows that it leads to, do not depend on the other threads. They are
 //! worked out here, once per (shared state, window), following the opening comment of [`induct`](super) to the letter.
+//! The rules are those of the first thread of the kind, its leader; that the others have the same is tested wherever they
+//! are asked for.
 //!
 //! Invariant of the caches: whatever is in them has passed; the first thing that is missing ends the check. Their size is
-//! linear in the invariant, but for `moves`, which is bounded by a constant.
+//! linear in the invariant, but for `moves` and what leads to them, which is bounded by a constant.
 
 use crate::invariant::Below;
 use crate::{Invariant, Window};
 use allways_model::pushdown::{EMPTY, Pushdown, Rule, Shared, Symbol, Word};
 use hashbrown::{HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// How many moves are remembered before all are forgotten.
@@ -17,7 +20,8 @@ const REMEMBERED: usize = 1 << 22;
 
 pub(super) struct Mover<'a> {
     system: &'a dyn Pushdown,
-    thread: usize,
+    /// The threads of the kind, the leader first.
+    members: &'a [usize],
     z: usize,
     windows: &'a [Window],
     index: HashMap<(&'a [Symbol], bool), u32>,
@@ -36,20 +40,22 @@ pub(super) struct Mover<'a> {
     /// Pairs (x, y) such that all of `hidden(x)` is in *below*(y).
     inherits: HashSet<(Symbol, Symbol)>,
     rules: Vec<Rule>,
+    /// Where all threads of the kind are known to have the same rules.
+    alike: HashSet<(Shared, Symbol)>,
 }
 
-/// What a rule does to the shared state, and which windows it can lead to.
+/// A rule of the leader, and which windows it can lead to.
 pub(super) struct Move {
-    pub(super) shared: Shared,
-    pub(super) line: u32,
+    pub(super) rule: Rule,
     targets: Range<usize>,
 }
 
-/// What is missing for a rule.
-pub(super) struct Fault {
-    pub(super) shared: Shared,
-    pub(super) line: u32,
-    pub(super) gap: Gap,
+/// What is wrong with the moves from some place.
+pub(super) enum Fault {
+    /// This thread has not the same rules as the leader.
+    NotAlike(usize),
+    /// Something is missing for this rule of the leader.
+    Missing(Rule, Gap),
 }
 
 /// What is missing for one thread.
@@ -62,13 +68,13 @@ pub(super) enum Gap {
 
 impl<'a> Mover<'a> {
     /// The shape of the invariant has been checked.
-    pub(super) fn new(system: &'a dyn Pushdown, thread: usize, invariant: &'a Invariant) -> Mover<'a> {
-        let (windows, below) = (&invariant.windows[thread][..], &invariant.below[thread]);
+    pub(super) fn new(system: &'a dyn Pushdown, kind: usize, invariant: &'a Invariant) -> Mover<'a> {
+        let (windows, below) = (&invariant.windows[kind][..], &invariant.below[kind]);
         let numbers = 0..windows.len() as u32;
         let key = |window: &'a Window| (&window.symbols[..], window.more);
         let mut mover = Mover {
             system,
-            thread,
+            members: invariant.kinds.members(kind),
             z: invariant.window,
             windows,
             index: windows.iter().map(key).zip(numbers.clone()).collect(),
@@ -81,6 +87,7 @@ impl<'a> Mover<'a> {
             pops: HashMap::new(),
             inherits: HashSet::new(),
             rules: Vec::new(),
+            alike: HashSet::new(),
         };
         mover.inhabited = windows.iter().map(|window| mover.inhabits(window)).collect();
         mover
@@ -110,12 +117,13 @@ impl<'a> Mover<'a> {
             self.known.clear();
         }
         let start = self.moves.len() as u32;
+        let window_there = &self.windows[window as usize];
         let mut rules = std::mem::take(&mut self.rules);
-        self.system.rules(self.thread, shared, self.windows[window as usize].top(), &mut rules);
+        self.system.rules(self.members[0], shared, window_there.top(), &mut rules);
+        self.need_alike(shared, window_there.top(), &rules)?;
         for rule in rules.drain(..) {
-            let targets = self.targets(&self.windows[window as usize], rule.word);
-            let targets = targets.map_err(|gap| Fault { shared: rule.shared, line: rule.line, gap })?;
-            self.moves.push(Move { shared: rule.shared, line: rule.line, targets });
+            let targets = self.targets(window_there, rule.word).map_err(|gap| Fault::Missing(rule, gap))?;
+            self.moves.push(Move { rule, targets });
         }
         self.rules = rules;
         let range = (start, self.moves.len() as u32);
@@ -130,6 +138,27 @@ impl<'a> Mover<'a> {
     /// The numbers of the windows to which a move can lead.
     pub(super) fn targets_of(&self, step: &Move) -> &[u32] {
         &self.targets[step.targets.clone()]
+    }
+
+    /// Requires that all threads of the kind have these rules here, wherever they come from.
+    fn need_alike(&mut self, shared: Shared, top: Symbol, rules: &[Rule]) -> Result<(), Fault> {
+        let others = &self.members[1..];
+        if others.is_empty() || self.alike.contains(&(shared, top)) {
+            return Ok(());
+        }
+        let expected = effects(rules);
+        for &thread in others {
+            let mut rules = Vec::new();
+            self.system.rules(thread, shared, top, &mut rules);
+            if effects(&rules) != expected {
+                return Err(Fault::NotAlike(thread));
+            }
+        }
+        if self.alike.len() > REMEMBERED {
+            self.alike.clear();
+        }
+        self.alike.insert((shared, top));
+        Ok(())
     }
 
     fn inhabits(&self, window: &Window) -> bool {
@@ -216,6 +245,11 @@ impl<'a> Mover<'a> {
     fn need_below(&self, above: Symbol, under: Symbol) -> Result<(), Gap> {
         if self.is_below(above, under) { Ok(()) } else { Err(Gap::Below { above, under }) }
     }
+}
+
+/// What rules do, as a set.
+pub(super) fn effects(rules: &[Rule]) -> BTreeSet<(Shared, Word)> {
+    rules.iter().map(|rule| (rule.shared, rule.word)).collect()
 }
 
 /// For each symbol, the grounded ones that can lie under it, without [`EMPTY`].

@@ -3,37 +3,17 @@
 //! Invariant: nothing is allocated on the word of a number in the text, only for what the text itself spells out. What is
 //! remembered of texts seen before, for speed, is bounded by a constant.
 
+use super::lines::{BadEvidence, Line, Lines};
 use super::{Evidence, VERSION};
 use crate::{Invariant, Step, Trace, Window, shape};
 use allways_model::notation::{NotAState, read_state, read_symbols};
-use allways_model::pushdown::{EMPTY, Pushdown, Shared, State};
-use hashbrown::hash_table::Entry;
+use allways_model::pushdown::{EMPTY, Pushdown, Shared, State, Symbol};
+use allways_model::symmetry::Kinds;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
-use std::fmt;
 use std::hash::BuildHasher;
-use std::str::FromStr;
 
 /// How many texts of windows and of shared states are remembered, each.
 const REMEMBERED: usize = 1 << 16;
-
-/// Why a text is not evidence for a system, and where.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct BadEvidence {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column, counted from 1 in characters.
-    pub column: usize,
-    /// What was expected there.
-    pub what: String,
-}
-
-impl fmt::Display for BadEvidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.what)
-    }
-}
-
-impl std::error::Error for BadEvidence {}
 
 /// Reads evidence for a system, in the format of [this module](super).
 pub fn read_evidence(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, BadEvidence> {
@@ -44,7 +24,7 @@ pub fn read_evidence(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, Bad
         let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
         BadEvidence { line, column, what: "expected text in UTF-8".to_string() }
     })?;
-    let mut lines = Lines { rest: Some(text), number: 0 };
+    let mut lines = Lines::new(text);
     let expected = "`allways trace 1` or `allways invariant 1`";
     let mut header = lines.next(expected)?;
     if header.word(expected)? != "allways" {
@@ -104,9 +84,12 @@ fn whole_state(system: &dyn Pushdown, line: &mut Line<'_>) -> Result<State, BadE
 struct Reader<'t, 's> {
     system: &'s dyn Pushdown,
     invariant: Invariant,
-    /// For each thread, the numbers of its windows, found by the hash of the window.
+    /// Whether something has been said that depends on the kinds.
+    settled: bool,
+    /// For each kind, the numbers of its windows, found by the hash of the window.
     numbers: Vec<HashTable<u32>>,
     hasher: DefaultHashBuilder,
+    /// For each kind; a text means the same on all its threads.
     window_texts: Vec<HashMap<&'t str, u32>>,
     shared_texts: HashMap<&'t str, Shared>,
 }
@@ -117,7 +100,8 @@ impl<'t, 's> Reader<'t, 's> {
         Reader {
             system,
             // Window 0 stands for "not yet said".
-            invariant: Invariant::new(threads, 0),
+            invariant: Invariant::new(Kinds::distinct(threads), 0),
+            settled: false,
             numbers: vec![HashTable::new(); threads],
             hasher: DefaultHashBuilder::default(),
             window_texts: vec![HashMap::new(); threads],
@@ -127,7 +111,7 @@ impl<'t, 's> Reader<'t, 's> {
 
     fn invariant(mut self, lines: &mut Lines<'t>) -> Result<Invariant, BadEvidence> {
         loop {
-            const EXPECTED: &str = "`window`, `below`, `state` or `end`";
+            const EXPECTED: &str = "`window`, `kinds`, `below`, `state` or `end`";
             let mut line = lines.next(EXPECTED)?;
             let word = line.word(EXPECTED)?;
             let said = self.invariant.window > 0;
@@ -140,6 +124,7 @@ impl<'t, 's> Reader<'t, 's> {
                     }
                     line.end()?;
                 }
+                "kinds" => self.kinds(line)?,
                 "below" => self.below(line)?,
                 "state" | "end" if !said => return Err(line.expected("`window SIZE` first")),
                 "state" => self.state(line)?,
@@ -152,24 +137,70 @@ impl<'t, 's> Reader<'t, 's> {
         }
     }
 
+    /// `kinds NUMBER…`, one for each thread.
+    fn kinds(&mut self, mut line: Line<'t>) -> Result<(), BadEvidence> {
+        if self.settled {
+            return Err(line.expected("`kinds` only once, before all `below` and states"));
+        }
+        self.settled = true;
+        let threads = self.system.threads();
+        let expected = format!("a number for each of the {threads} threads");
+        let labels: Result<Vec<u32>, _> = (0..threads).map(|_| line.number(&expected)).collect();
+        self.invariant = Invariant::new(Kinds::new(labels?), self.invariant.window);
+        line.end()
+    }
+
     /// `below THREAD SYMBOL: SYMBOL… -`. Names may end with a colon themselves; only the last one is ours.
     fn below(&mut self, mut line: Line<'t>) -> Result<(), BadEvidence> {
+        self.settled = true;
         let thread = line.thread(self.system)?;
+        let kind = self.invariant.kinds.kind(thread);
+        let leader = self.invariant.kinds.members(kind)[0];
+        if thread != leader {
+            return Err(line.expected(&format!("thread {leader}, the first of this kind")));
+        }
         let above = line.word("`SYMBOL:`")?;
-        let Some(above) = above.strip_suffix(':').and_then(|name| self.system.symbol_named(thread, name))
+        let Some((name, above)) =
+            above.strip_suffix(':').and_then(|name| Some((name, self.system.symbol_named(thread, name)?)))
         else {
             return Err(line.expected("`SYMBOL:`"));
         };
-        let unders = self.invariant.below[thread].entry(above).or_default();
+        self.same_names(thread, name, &[above], 0, &line)?;
+        self.invariant.below[kind].entry(above).or_default();
         while !line.rest().is_empty() {
-            let under = line.word("a stack symbol or `-`")?;
-            let symbol = if under == "-" { Some(EMPTY) } else { self.system.symbol_named(thread, under) };
-            unders.insert(symbol.ok_or_else(|| line.expected("a stack symbol or `-`"))?);
+            let name = line.word("a stack symbol or `-`")?;
+            let symbol = if name == "-" { Some(EMPTY) } else { self.system.symbol_named(thread, name) };
+            let under = symbol.ok_or_else(|| line.expected("a stack symbol or `-`"))?;
+            if under != EMPTY {
+                self.same_names(thread, name, &[under], 0, &line)?;
+            }
+            self.invariant.below[kind].entry(above).or_default().insert(under);
         }
         Ok(())
     }
 
+    /// Requires that a text, which starts `at` so many bytes into the current word, means these symbols on all threads
+    /// of a kind. So whatever is said of one of them can be said of the others.
+    fn same_names(
+        &self,
+        thread: usize,
+        text: &str,
+        symbols: &[Symbol],
+        at: usize,
+        line: &Line<'_>,
+    ) -> Result<(), BadEvidence> {
+        let kinds = &self.invariant.kinds;
+        let differs = |&&other: &&usize| {
+            other != thread && read_symbols(self.system, other, text, at).ok().as_deref() != Some(symbols)
+        };
+        kinds.members(kinds.kind(thread)).iter().find(differs).map_or(Ok(()), |other| {
+            let what = format!("threads {thread} and {other} are of one kind, but do not agree on this name");
+            Err(line.not_a_state(NotAState { at, what }))
+        })
+    }
+
     fn state(&mut self, mut line: Line<'t>) -> Result<(), BadEvidence> {
+        self.settled = true;
         let text = line.state(self.system)?;
         let (shared, windows) = text.split_once('|').unwrap_or((text, ""));
         let mut at = shared.len() + 1;
@@ -204,7 +235,8 @@ impl<'t, 's> Reader<'t, 's> {
         at: usize,
         line: &Line<'t>,
     ) -> Result<u32, BadEvidence> {
-        if let Some(&number) = self.window_texts[thread].get(text) {
+        let kind = self.invariant.kinds.kind(thread);
+        if let Some(&number) = self.window_texts[kind].get(text) {
             return Ok(number);
         }
         let (name, more) = text.strip_suffix('+').map_or((text, false), |name| (name, true));
@@ -213,148 +245,34 @@ impl<'t, 's> Reader<'t, 's> {
         if let Some(what) = shape::window_fault(self.invariant.window, &window) {
             return Err(line.not_a_state(NotAState { at, what }));
         }
-        let (hasher, windows) = (&self.hasher, &mut self.invariant.windows[thread]);
-        let entry = self.numbers[thread].entry(
-            hasher.hash_one(&window),
-            |&number| windows[number as usize] == window,
-            |&number| hasher.hash_one(&windows[number as usize]),
-        );
-        let number = match entry {
-            Entry::Occupied(number) => *number.get(),
-            Entry::Vacant(vacant) => {
-                let too_many = || line.expected("fewer than 2^32 windows");
-                let number = u32::try_from(windows.len()).map_err(|_| too_many())?;
-                vacant.insert(number);
-                windows.push(window);
-                number
-            }
+        let hash = self.hasher.hash_one(&window);
+        let windows = &self.invariant.windows[kind];
+        let known = self.numbers[kind].find(hash, |&number| windows[number as usize] == window).copied();
+        let remember = self.window_texts[kind].len() < REMEMBERED;
+        if remember || known.is_none() {
+            self.same_names(thread, name, &window.symbols, at, line)?;
+        }
+        let number = match known {
+            Some(number) => number,
+            None => self.add_window(kind, window, hash, line)?,
         };
-        if self.window_texts[thread].len() < REMEMBERED {
-            self.window_texts[thread].insert(text, number);
+        if remember {
+            self.window_texts[kind].insert(text, number);
         }
         Ok(number)
     }
-}
 
-/// The lines that say something.
-struct Lines<'t> {
-    rest: Option<&'t str>,
-    number: usize,
-}
-
-impl<'t> Lines<'t> {
-    /// The next one; it has at least one word.
-    fn next(&mut self, expected: &str) -> Result<Line<'t>, BadEvidence> {
-        while let Some(rest) = self.rest {
-            let (text, rest) = rest.split_once('\n').map_or((rest, None), |(text, rest)| (text, Some(rest)));
-            self.rest = rest;
-            self.number += 1;
-            let text = text.trim_end();
-            if !text.is_empty() && !text.trim_start().starts_with('#') {
-                return Ok(Line { number: self.number, text, word: 0, next: 0 });
-            }
-        }
-        Err(BadEvidence {
-            line: self.number.max(1),
-            column: 1,
-            what: format!("expected {expected}, found the end of the text: it seems cut short"),
-        })
-    }
-}
-
-/// One line, read word by word.
-struct Line<'t> {
-    number: usize,
-    text: &'t str,
-    /// Where the current word, or state, starts.
-    word: usize,
-    /// Where it ends.
-    next: usize,
-}
-
-impl<'t> Line<'t> {
-    fn rest(&self) -> &'t str {
-        self.text[self.next..].trim_start()
-    }
-
-    fn word(&mut self, expected: &str) -> Result<&'t str, BadEvidence> {
-        let rest = self.rest();
-        let word = rest.split_whitespace().next().unwrap_or_default();
-        self.word = self.text.len() - rest.len();
-        self.next = self.word + word.len();
-        if word.is_empty() { Err(self.expected(expected)) } else { Ok(word) }
-    }
-
-    /// A plain decimal number: no sign, which [`str::parse`] would accept.
-    fn number<N: FromStr>(&mut self, expected: &str) -> Result<N, BadEvidence> {
-        let word = self.word(expected)?;
-        let digits = word.bytes().all(|byte| byte.is_ascii_digit());
-        word.parse().ok().filter(|_| digits).ok_or_else(|| self.expected(expected))
-    }
-
-    fn thread(&mut self, system: &dyn Pushdown) -> Result<usize, BadEvidence> {
-        let expected = "the number of a thread, counted from 0";
-        let thread = self.number(expected)?;
-        if thread < system.threads() { Ok(thread) } else { Err(self.expected(expected)) }
-    }
-
-    /// The rest of the line, a state with as many stacks as there are threads.
-    fn state(&mut self, system: &dyn Pushdown) -> Result<&'t str, BadEvidence> {
-        let rest = self.rest();
-        self.word = self.text.len() - rest.len();
-        self.next = self.text.len();
-        let threads = system.threads();
-        let stacks = rest.find('|').map(|bar| rest[bar..].bytes().filter(|&byte| byte == b',').count() + 1);
-        match stacks {
-            None => Err(self.expected("a state such as `0|1,2`")),
-            Some(stacks) if stacks != threads => {
-                Err(self.expected(&format!("one stack for each of the {threads} threads, not {stacks}")))
-            }
-            Some(_) => Ok(rest),
-        }
-    }
-
-    /// The number after `end`, which must be this one.
-    fn count(&mut self, of: &str, found: usize) -> Result<(), BadEvidence> {
-        let expected = format!("the number of {of}, here {found}");
-        if self.number::<usize>(&expected)? != found {
-            return Err(self.expected(&expected));
-        }
-        self.end()
-    }
-
-    fn end(&mut self) -> Result<(), BadEvidence> {
-        if self.rest().is_empty() {
-            return Ok(());
-        }
-        self.word("the end of the line")?;
-        Err(self.expected("the end of the line"))
-    }
-
-    /// A complaint about the current word.
-    fn expected(&self, expected: &str) -> BadEvidence {
-        const LONG: usize = 20;
-        let found = &self.text[self.word..self.next];
-        let mut shown: String = found.chars().take(LONG).flat_map(char::escape_debug).collect();
-        if found.chars().nth(LONG).is_some() {
-            shown.push('…');
-        }
-        let what = match found {
-            "" => format!("expected {expected}, found the end of the line"),
-            _ => format!("expected {expected}, found `{shown}`"),
-        };
-        self.bad(self.word, what)
-    }
-
-    /// A complaint about the current word, which is a state.
-    fn not_a_state(&self, fault: NotAState) -> BadEvidence {
-        self.bad(self.word + fault.at, fault.what)
-    }
-
-    fn bad(&self, at: usize, what: String) -> BadEvidence {
-        // Lossy where the place is not at a character: a column that is off is better than a panic.
-        let before =
-            String::from_utf8_lossy(&self.text.as_bytes()[..at.min(self.text.len())]).chars().count();
-        BadEvidence { line: self.number, column: before + 1, what }
+    fn add_window(
+        &mut self,
+        kind: usize,
+        window: Window,
+        hash: u64,
+        line: &Line<'t>,
+    ) -> Result<u32, BadEvidence> {
+        let (hasher, windows) = (&self.hasher, &mut self.invariant.windows[kind]);
+        let number = u32::try_from(windows.len()).map_err(|_| line.expected("fewer than 2^32 windows"))?;
+        windows.push(window);
+        self.numbers[kind].insert_unique(hash, number, |&number| hasher.hash_one(&windows[number as usize]));
+        Ok(number)
     }
 }

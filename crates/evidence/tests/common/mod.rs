@@ -1,12 +1,15 @@
 //! What the tests of this crate share: small systems by hand and by chance, and a source of chance.
 #![allow(dead_code)]
 
+pub mod naive;
+
 use allways_evidence::induct::induct;
 use allways_evidence::rejection::Missing;
 use allways_evidence::{Invariant, Rejection, Step, Trace, Window};
 use allways_model::notation::{read_pattern, read_state};
 use allways_model::property::Property;
-use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, State, Symbol, ThreadRules, Word};
+use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
+use allways_model::symmetry::Kinds;
 
 /// A rule as written in the papers, with names: shared, top, shared afterwards, word. -1 is the empty stack.
 pub type Written = (u32, i64, u32, &'static [u32]);
@@ -78,7 +81,8 @@ pub fn check(system: &dyn Pushdown, property: &Property, invariant: &Invariant) 
 /// Adds a state; whether it was new is not asked.
 pub fn add_state(invariant: &mut Invariant, shared: Shared, windows: &[Window]) {
     invariant.rows.push(shared);
-    for (all, window) in invariant.windows.iter_mut().zip(windows) {
+    for (thread, window) in windows.iter().enumerate() {
+        let all = &mut invariant.windows[invariant.kinds.kind(thread)];
         let index = all.iter().position(|other| other == window).unwrap_or_else(|| {
             all.push(window.clone());
             all.len() - 1
@@ -95,14 +99,15 @@ pub fn close(system: &dyn Pushdown, mut invariant: Invariant, most: usize) -> Op
             Ok(()) => return Some(invariant),
             Err(Rejection::Missing { missing: Missing::State { shared, windows }, .. }) => {
                 add_state(&mut invariant, shared, &windows);
-                let width = 1 + system.threads();
-                let mut rows = invariant.rows.rchunks_exact(width);
-                let added = rows.next().unwrap();
-                assert!(rows.all(|row| row != added), "it was not missing");
+                let mut rows: Vec<_> =
+                    invariant.states().map(|(shared, row)| (shared, row.to_vec())).collect();
+                rows.iter_mut().for_each(|(_, row)| invariant.kinds.sort(row));
+                let added = rows.pop().unwrap();
+                assert!(!rows.contains(&added), "it was not missing");
             }
             Err(Rejection::Missing { missing: Missing::Below { thread, above, under }, .. }) => {
                 assert!(
-                    invariant.below[thread].entry(above).or_default().insert(under),
+                    invariant.below[invariant.kinds.kind(thread)].entry(above).or_default().insert(under),
                     "it was not missing"
                 );
             }
@@ -114,9 +119,19 @@ pub fn close(system: &dyn Pushdown, mut invariant: Invariant, most: usize) -> Op
     }
 }
 
+/// An invariant without states and without symmetry.
+pub fn nothing(system: &dyn Pushdown, window: usize) -> Invariant {
+    Invariant::new(Kinds::distinct(system.threads()), window)
+}
+
 /// The least inductive invariant with this window.
 pub fn least(system: &Explicit, window: usize) -> Invariant {
-    close(system, Invariant::new(system.threads(), window), usize::MAX).unwrap()
+    close(system, nothing(system, window), usize::MAX).unwrap()
+}
+
+/// The least inductive invariant with this window, up to renaming of threads with equal labels.
+pub fn least_up_to(system: &Explicit, labels: &[usize], window: usize) -> Invariant {
+    close(system, Invariant::new(Kinds::new(labels), window), usize::MAX).unwrap()
 }
 
 /// A small generator of chance (xorshift64*), the same in every run.
@@ -162,9 +177,43 @@ impl Chance {
         }
         let stacks = (0..threads).map(|_| {
             let depth = [0, 1, 1, 1, 2, 3][self.below(6)];
-            allways_model::pushdown::Stack::from_top((0..depth).map(|_| symbol(self)).collect::<Vec<_>>())
+            Stack::from_top((0..depth).map(|_| symbol(self)).collect::<Vec<_>>())
         });
         let initial = State { shared: 0, stacks: stacks.collect() };
         (Explicit { shared_states: shared_states as u32, threads: all, initial }, symbols as u32)
+    }
+
+    /// A system of 2 or 3 threads, and kinds: all threads of a kind have the same rules, each in an order and on lines
+    /// of its own. Their initial stacks are often the same, too, but not always.
+    pub fn symmetric_system(&mut self) -> (Explicit, Kinds, u32) {
+        let (mut system, symbols) = loop {
+            let (system, symbols) = self.system();
+            if system.threads() > 1 {
+                break (system, symbols);
+            }
+        };
+        let labels: &[usize] = match (system.threads(), self.below(5)) {
+            (2, _) => &[0, 0],
+            (_, 0) => &[0, 1, 0],
+            (_, 1) => &[0, 0, 1],
+            (_, 2) => &[0, 1, 1],
+            _ => &[0, 0, 0],
+        };
+        let kinds = Kinds::new(labels);
+        let same_stacks = !self.one_in(4);
+        for kind in 0..kinds.count() {
+            let (leader, others) = kinds.members(kind).split_first().unwrap();
+            for &thread in others {
+                let mut rules: Vec<_> = system.threads[*leader].iter().copied().collect();
+                let by = self.below(rules.len());
+                rules.rotate_left(by);
+                rules.iter_mut().for_each(|(_, _, rule)| rule.line += 100 * thread as u32);
+                system.threads[thread] = ThreadRules::new(rules);
+                if same_stacks {
+                    system.initial.stacks[thread] = system.initial.stacks[*leader].clone();
+                }
+            }
+        }
+        (system, kinds, symbols)
     }
 }

@@ -40,6 +40,12 @@ impl ThreadRules {
         self.rules.iter()
     }
 
+    /// Whether the rules are the same in the same order, wherever they come from.
+    fn same_rules(&self, other: &ThreadRules) -> bool {
+        let what = |(shared, top, rule): &(Shared, Symbol, Rule)| (*shared, *top, rule.shared, rule.word);
+        self.rules.len() == other.rules.len() && self.rules.iter().map(what).eq(other.rules.iter().map(what))
+    }
+
     fn find(&self, shared: Shared, top: Symbol) -> impl Iterator<Item = &Rule> {
         let at = |&index: &u32| &self.rules[index as usize];
         let start = self.sorted.partition_point(|index| (at(index).0, at(index).1) < (shared, top));
@@ -73,6 +79,11 @@ impl Pushdown for Explicit {
 
     fn rules(&self, thread: usize, shared: Shared, top: Symbol, out: &mut Vec<Rule>) {
         out.extend(self.threads[thread].find(shared, top));
+    }
+
+    fn kind(&self, thread: usize) -> usize {
+        let same = |other: &ThreadRules| other.same_rules(&self.threads[thread]);
+        self.threads.iter().position(same).unwrap_or(thread)
     }
 
     fn shared_name(&self, shared: Shared) -> String {

@@ -1,0 +1,210 @@
+//! What can be said on the command line.
+
+use super::session::Limits;
+use allways::engines;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const CODES: &str = "\
+Exit codes:
+  0    safe; for reach: the visible states are all there are, or all within the bounds asked for
+  10   unsafe
+  5    unknown: time, memory, a bound, or the method gave up; the output says which
+  2    the arguments make no sense, or a file cannot be read, understood or written
+  70   a bug, or evidence that the checker rejects
+  130  interrupted; the output says what was known";
+
+const EXAMPLES: &str = "\
+Examples:
+  allways check lock.pds                       the state in lock.spec must never be seen
+  allways check lock.pds --target '*|2,2'      nor must both threads be at 2, whatever is shared
+  allways check *.pds --timeout 60s --json     one object per line
+  allways reach lock.pds --states              every visible state, and a proof that there are no others
+  allways reach lock.pds --rounds 3 --delays 2 exactly those within these bounds
+  allways check lock.pds --evidence proof      writes down why
+  allways certify lock.pds proof               and checks it again, independently";
+
+/// Can this concurrent program go wrong under any schedule? A trace, or a proof.
+///
+/// Every answer comes with evidence that an independent checker has accepted: a run that ends in a bad state, or an
+/// invariant that contains every reachable state and no bad one.
+#[derive(Parser, Debug)]
+#[command(name = "allways", version, after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Verdicts and errors only: no details, warnings or progress.
+    #[arg(long, short, global = true, display_order = 100)]
+    pub quiet: bool,
+
+    /// When to use colours: auto (a terminal, and NO_COLOR is not set), always or never.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    #[arg(display_order = 101)]
+    pub color: Color,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Can a bad state be reached? Verdict and evidence for each file.
+    Check(Check),
+    /// Which visible states can be reached? All of them, or those within a bound.
+    Reach(Reach),
+    /// Accept or reject evidence, by the independent checker.
+    Certify(Certify),
+    /// Check a trace and step through it; on a terminal, Enter goes on and q ends.
+    Replay(Replay),
+    /// Write a system in some notation.
+    Convert(Convert),
+    /// What each engine does.
+    Engines,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = CODES)]
+pub struct Check {
+    /// Systems in the .pds notation; FILE.init and FILE.spec beside each hold where it starts and what it must avoid.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub targets: Targets,
+    #[command(flatten)]
+    pub search: Search,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = CODES)]
+pub struct Reach {
+    /// A system in the .pds notation; FILE.init beside it holds where it starts.
+    pub file: PathBuf,
+    /// List the visible states.
+    #[arg(long)]
+    pub states: bool,
+    /// Taken in order to say where it belongs.
+    #[arg(long, hide = true, value_name = "STATE")]
+    pub target: Vec<String>,
+    #[command(flatten)]
+    pub search: Search,
+}
+
+#[derive(Args, Debug)]
+pub struct Certify {
+    /// The system.
+    pub file: PathBuf,
+    /// The evidence, as --evidence writes it.
+    pub evidence: PathBuf,
+    #[command(flatten)]
+    pub start: Start,
+    #[command(flatten)]
+    pub targets: Targets,
+    #[command(flatten)]
+    pub limits: Limits,
+    /// Print one JSON object instead.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Replay {
+    /// The system.
+    pub file: PathBuf,
+    /// The trace, as --evidence writes it.
+    pub trace: PathBuf,
+    #[command(flatten)]
+    pub start: Start,
+    #[command(flatten)]
+    pub targets: Targets,
+}
+
+#[derive(Args, Debug)]
+pub struct Convert {
+    /// The system.
+    pub file: PathBuf,
+    /// The notation to write.
+    #[arg(long, value_name = "FORMAT")]
+    pub to: Format,
+    /// Where to write it; standard output if not given.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Concurrent pushdown systems, the format of the CUBA tool.
+    Pds,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Args, Debug)]
+pub struct Start {
+    /// The initial state, such as '0|1.4,2'; wins over FILE.init.
+    #[arg(long, value_name = "STATE")]
+    pub init: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct Targets {
+    /// A visible state to avoid, such as '*|2,2' (* is anything); may be repeated; wins over FILE.spec.
+    #[arg(long = "target", value_name = "STATE")]
+    pub states: Vec<String>,
+}
+
+/// How to search, and what to say about it.
+#[derive(Args, Debug)]
+pub struct Search {
+    /// Which engine answers; `allways engines` says what each does.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine_names(), hide_possible_values = true)]
+    pub engine: String,
+    #[command(flatten)]
+    pub start: Start,
+    /// Explore at most R rounds of round-robin scheduling (engine rounds-delays).
+    #[arg(long, value_name = "R", requires = "delays", conflicts_with_all = ["max_states", "max_depth", "no_frontier"])]
+    pub rounds: Option<u32>,
+    /// Explore at most D delays of a thread (engine rounds-delays).
+    #[arg(long, value_name = "D", requires = "rounds")]
+    pub delays: Option<u32>,
+    /// Explore at most K contexts (engine contexts).
+    #[arg(long, value_name = "K", conflicts_with_all = ["rounds", "max_states", "max_depth", "no_frontier"])]
+    pub contexts: Option<u32>,
+    /// Store at most N states (engine free).
+    #[arg(long, value_name = "N", conflicts_with = "no_frontier")]
+    pub max_states: Option<usize>,
+    /// Leave out states with a stack of more than N symbols (engine free).
+    #[arg(long, value_name = "N", conflicts_with = "no_frontier")]
+    pub max_depth: Option<usize>,
+    /// Keep N symbols of each stack when bounding from above (engines auto, sandwich, tops and cuba's).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub window: Option<u32>,
+    /// Treat threads with the same rules and the same start as different ones.
+    #[arg(long)]
+    pub no_symmetry: bool,
+    /// Use the coarser bound of the CUBA paper, as a comparison (cuba's engines).
+    #[arg(long)]
+    pub published_bound: bool,
+    /// Compute each set from scratch, as a comparison (engines druba and ai).
+    #[arg(long)]
+    pub no_frontier: bool,
+    #[command(flatten)]
+    pub limits: Limits,
+    /// Write the evidence here, once the checker has accepted it.
+    #[arg(long, value_name = "FILE")]
+    pub evidence: Option<PathBuf>,
+    /// Print one JSON object instead; of several files, one per line.
+    #[arg(long)]
+    pub json: bool,
+    /// Print the walk through the grid of bounds, and what the search took.
+    #[arg(long)]
+    pub stats: bool,
+}
+
+fn engine_names() -> PossibleValuesParser {
+    let named = engines().iter().map(|engine| PossibleValue::new(engine.name()));
+    PossibleValuesParser::new(named)
+}

@@ -1,0 +1,276 @@
+//! `allways certify` and `allways replay`, and where `--evidence` goes.
+
+use super::arguments::{Certify, Replay};
+use super::exit::Exit;
+use super::session::Session;
+use super::steps::Rows;
+use super::{Context, Failure, words};
+use allways::load::read;
+use allways::{Evidence, LoadError, Loaded, Verdict, Watch, load};
+use allways_evidence::text::VERSION;
+use allways_evidence::{Rejection, induct, read_evidence, replay as walk, write_evidence};
+use allways_model::notation::show_visible;
+use allways_model::property::{Pattern, Property};
+use allways_model::pushdown::Pushdown;
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+
+/// Where evidence is written, if anywhere.
+pub struct Destination(Option<PathBuf>);
+
+impl Destination {
+    /// Complains at once about a place where nothing can be written: it would be a pity after the search.
+    pub fn new(path: Option<&Path>) -> Result<Destination, Failure> {
+        if let Some(path) = path {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let kind = if folder.is_some_and(|folder| !folder.is_dir()) {
+                Some(io::ErrorKind::NotFound)
+            } else {
+                path.is_dir().then_some(io::ErrorKind::IsADirectory)
+            };
+            if let Some(kind) = kind {
+                return Err(Failure::Unwritable(path.to_path_buf(), kind.into()));
+            }
+        }
+        Ok(Destination(path.map(Path::to_path_buf)))
+    }
+
+    /// Writes the evidence of a verdict that a checker has accepted.
+    pub fn write(
+        &self,
+        system: &dyn Pushdown,
+        verdict: Verdict,
+        context: &mut Context,
+    ) -> Result<(), Failure> {
+        let Some(path) = &self.0 else { return Ok(()) };
+        let evidence = match verdict {
+            Verdict::Safe(invariant) => Evidence::Invariant(invariant),
+            Verdict::Unsafe(trace) => Evidence::Trace(trace),
+            Verdict::Unknown(_) => {
+                context.complaints.note(&format!("no evidence, so {} is not written", words::path(path)));
+                return Ok(());
+            }
+        };
+        let unwritable = |error| Failure::Unwritable(path.clone(), error);
+        let mut file = File::create(path).map_err(unwritable)?;
+        write_evidence(system, &evidence, &mut file).map_err(unwritable)
+    }
+}
+
+/// Runs `certify`.
+pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failure> {
+    Session::heed_interruptions();
+    let session = Session::new(context.started, arguments.limits, false);
+    let (file, evidence, init) =
+        (arguments.file.clone(), arguments.evidence.clone(), arguments.start.init.clone());
+    let targets = arguments.targets.states.clone();
+    let read = session.reading(move || {
+        let case = Case::load(&file, &evidence, init.as_deref())?;
+        let property = case.loaded.property(&targets, &Watch::none())?;
+        Ok((case, property))
+    });
+    let (case, property) = match read {
+        Err(Failure::Input(LoadError::Stopped(reason))) => {
+            context
+                .output
+                .verdict("unknown", &format!("not read to the end, because {}", words::because(&reason)));
+            return Ok(Exit::stopped(&reason));
+        }
+        read => read?,
+    };
+    context.complaints.remarks(&case.loaded.remarks);
+    let judged = session.watched(|watch| case.judge(&property, watch))?;
+    let (verdict, rejection, exit) = match &judged {
+        Ok(()) => ("accepted", None, Exit::Success),
+        Err(Rejected::Checker(Rejection::Stopped(reason))) => {
+            ("unknown", Some(words::because(reason)), Exit::stopped(reason))
+        }
+        Err(Rejected::Checker(rejection)) => ("rejected", Some(rejection.to_string()), Exit::Bug),
+        Err(Rejected::Text(text)) => ("rejected", Some(text.clone()), Exit::Bug),
+    };
+    let name = words::path(&arguments.evidence);
+    if arguments.json {
+        let object = Object {
+            verdict,
+            kind: case.kind(),
+            reason: rejection,
+            seconds: session.elapsed().as_secs_f64(),
+        };
+        context.output.emit(|out| {
+            serde_json::to_writer(&mut *out, &object)?;
+            writeln!(out)
+        });
+    } else {
+        let (file, time) = (words::path(&arguments.file), words::duration(session.elapsed()));
+        let rest = match rejection {
+            None => format!("{name} proves that {file} {} ({time})", case.claim(&property)),
+            Some(why) if verdict == "unknown" => format!("{name} was not checked to the end, because {why}"),
+            Some(why) => format!("{name} proves nothing about {file}: {why}"),
+        };
+        context.output.verdict(verdict, &rest);
+    }
+    Ok(exit)
+}
+
+/// Runs `replay`.
+pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> {
+    let case = Case::load(&arguments.file, &arguments.trace, arguments.start.init.as_deref())?;
+    context.complaints.remarks(&case.loaded.remarks);
+    let (file, name) = (words::path(&arguments.file), words::path(&arguments.trace));
+    let trace = match &case.evidence {
+        Ok(Evidence::Trace(trace)) => trace,
+        Ok(Evidence::Invariant(_)) => {
+            let help = "`allways certify` checks invariants".to_string();
+            return Err(Failure::Usage(format!("{name} is an invariant, which has no steps"), help));
+        }
+        Err(text) => {
+            context.output.verdict("rejected", &format!("{name} is no run of {file}: {text}"));
+            return Ok(Exit::Bug);
+        }
+    };
+    let mut property = case.loaded.property(&arguments.targets.states, &Watch::none())?;
+    let end = trace.last().visible();
+    if property.bad.is_empty() {
+        // Nothing is said about where the run must end, so let it be where it does.
+        property
+            .bad
+            .push(Pattern { shared: Some(end.shared), tops: end.tops.iter().copied().map(Some).collect() });
+    }
+    let rows = Rows::new(&case.loaded.system, trace, &case.loaded.remarks.text.bytes);
+    let judged = walk(&case.loaded.system, &property, trace);
+    let (good, exit) = match &judged {
+        Ok(()) => {
+            let (steps, end) =
+                (words::count(trace.steps.len() as u128, "step"), show_visible(&case.loaded.system, &end));
+            context.output.verdict("accepted", &format!("{file} reaches {} in {steps}", words::cut(&end)));
+            (trace.steps.len() + 1, Exit::Success)
+        }
+        Err(rejection) => {
+            context
+                .output
+                .verdict("rejected", &format!("{name} is no run of {file} that goes wrong: {rejection}"));
+            let good = match rejection {
+                Rejection::BadStep { step, .. } => *step,
+                Rejection::NotBad { step, .. } => step + 1,
+                _ => 0,
+            };
+            (good, Exit::Bug)
+        }
+    };
+    if !context.quiet && good > 0 {
+        step_through(&rows, good, context);
+    }
+    Ok(exit)
+}
+
+/// Prints rows; on a terminal, one by one.
+fn step_through(rows: &Rows, count: usize, context: &mut Context) {
+    let patient = io::stdin().is_terminal() && io::stdout().is_terminal();
+    context.output.emit(|out| writeln!(out, "{}", rows.header()));
+    for (index, row) in rows.iter().take(count).enumerate() {
+        context.output.emit(|out| write!(out, "{row}"));
+        // The user's Enter ends the row.
+        if patient && index + 1 < count {
+            context.output.emit(|out| out.flush());
+            let mut line = String::new();
+            let read = io::stdin().lock().read_line(&mut line);
+            if !read.is_ok_and(|bytes| bytes > 0) || line.trim() == "q" {
+                return;
+            }
+        } else {
+            context.output.emit(|out| writeln!(out));
+        }
+    }
+}
+
+/// A system and what is said about it.
+struct Case {
+    loaded: Loaded,
+    /// The evidence, or why it is none for this system.
+    evidence: Result<Evidence, String>,
+}
+
+/// Who rejects evidence, and why.
+enum Rejected {
+    /// It does not fit the system, at some line.
+    Text(String),
+    Checker(Rejection),
+}
+
+impl Case {
+    fn load(file: &Path, evidence: &Path, init: Option<&str>) -> Result<Case, Failure> {
+        let loaded = load(file, init, &Watch::none())?;
+        let text = read(evidence, &Watch::none())?.bytes;
+        let evidence = match read_evidence(&loaded.system, &text) {
+            Ok(evidence) => Ok(evidence),
+            Err(bad) if claims_to_be_evidence(&text) => {
+                Err(format!("line {}, column {}: {}", bad.line, bad.column, bad.what))
+            }
+            Err(bad) => return Err(Failure::NoEvidence(evidence.to_path_buf(), bad)),
+        };
+        Ok(Case { loaded, evidence })
+    }
+
+    /// The checker's word. A trace needs a property; an invariant without one contains every reachable state.
+    fn judge(&self, property: &Property, watch: &Watch) -> Result<Result<(), Rejected>, Failure> {
+        let judged = match &self.evidence {
+            Err(text) => return Ok(Err(Rejected::Text(text.clone()))),
+            Ok(Evidence::Trace(_)) if property.bad.is_empty() => {
+                let spec = words::path(&self.loaded.path.with_extension("spec"));
+                let what =
+                    "a trace proves something only about a state to avoid, and none is given".to_string();
+                return Err(Failure::Usage(
+                    what,
+                    format!("give --target STATE, or write the state to {spec}"),
+                ));
+            }
+            Ok(Evidence::Trace(trace)) => walk(&self.loaded.system, property, trace),
+            Ok(Evidence::Invariant(invariant)) => {
+                induct(&self.loaded.system, property, invariant, &|| watch.room_for(0).err())
+            }
+        };
+        Ok(judged.map_err(Rejected::Checker))
+    }
+
+    fn kind(&self) -> Option<&'static str> {
+        self.evidence.as_ref().ok().map(|evidence| match evidence {
+            Evidence::Trace(_) => "trace",
+            Evidence::Invariant(_) => "invariant",
+        })
+    }
+
+    /// What accepted evidence shows about the system.
+    fn claim(&self, property: &Property) -> String {
+        let targets = words::targets(&self.loaded.system, property);
+        match &self.evidence {
+            Ok(Evidence::Trace(trace)) => {
+                format!("reaches {}", words::cut(&show_visible(&self.loaded.system, &trace.last().visible())))
+            }
+            Ok(Evidence::Invariant(_)) if !property.bad.is_empty() => format!("never reaches {targets}"),
+            Ok(Evidence::Invariant(invariant)) => {
+                format!("never leaves {}", words::count(invariant.visible_count(), "visible state"))
+            }
+            Err(_) => String::new(),
+        }
+    }
+}
+
+/// Whether a text starts as evidence does. One that does, and then is wrong, is rejected; another is bad input.
+fn claims_to_be_evidence(text: &[u8]) -> bool {
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
+    let words: Vec<&[u8]> =
+        first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(4).collect();
+    let version = VERSION.to_string();
+    matches!(words[..], [b"allways", b"trace" | b"invariant", number] if number == version.as_bytes())
+}
+
+#[derive(Serialize)]
+struct Object {
+    verdict: &'static str,
+    kind: Option<&'static str>,
+    reason: Option<String>,
+    seconds: f64,
+}

@@ -1,0 +1,58 @@
+//! What the exit code means. Each code has one meaning, and a crash shares its code with no verdict.
+
+use allways::StopReason;
+use std::process::ExitCode;
+
+/// How the program ends. In the order of urgency: of several files, the greatest outcome is reported.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    /// 0: safe; for `reach`, all visible states are known, or all within the bounds asked for; for other commands, done.
+    Success,
+    /// 5: unknown. Time, memory, a bound, or the method gave up; the output says which.
+    Unknown,
+    /// 10: unsafe.
+    Unsafe,
+    /// 130: interrupted; the output says what was known.
+    Interrupted,
+    /// 2: the arguments make no sense, or a file cannot be read, understood or written.
+    BadInput,
+    /// 70: a bug of ours, or evidence that the checker rejects.
+    Bug,
+}
+
+impl Exit {
+    /// The code for the operating system.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Unknown => 5,
+            Exit::Unsafe => 10,
+            Exit::Interrupted => 130,
+            Exit::BadInput => 2,
+            Exit::Bug => 70,
+        }
+    }
+
+    /// How a run ends that stopped for this reason.
+    pub fn stopped(reason: &StopReason) -> Exit {
+        if *reason == StopReason::Interrupted { Exit::Interrupted } else { Exit::Unknown }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exit::*;
+
+    #[test]
+    fn the_worst_comes_last() {
+        let order = [Success, Unknown, Unsafe, Interrupted, BadInput, Bug];
+        assert!(order.is_sorted());
+        assert_eq!(order.map(super::Exit::code), [0, 5, 10, 130, 2, 70]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Standard output, whose reader may go away, and standard error.
+
+use super::arguments::Color;
+use std::env;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+/// Standard output. The first failure to write is kept, and nothing is written after it.
+pub struct Output {
+    out: BufWriter<Stdout>,
+    colored: bool,
+    failure: Option<io::Error>,
+}
+
+impl Output {
+    /// Standard output, with colours or without.
+    pub fn new(colored: bool) -> Output {
+        Output { out: BufWriter::with_capacity(1 << 16, io::stdout()), colored, failure: None }
+    }
+
+    /// Writes.
+    pub fn emit(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        if self.failure.is_none() {
+            self.failure = write(&mut self.out).err();
+        }
+    }
+
+    /// Writes one line, `word: rest`, and hands it over at once.
+    pub fn verdict(&mut self, word: &str, rest: &str) {
+        let colored = self.colored;
+        self.emit(|out| {
+            if colored {
+                let color = match word {
+                    "safe" | "converged" | "accepted" | "bounded" => 32,
+                    "unsafe" | "rejected" => 31,
+                    _ => 33,
+                };
+                writeln!(out, "\x1b[1;{color}m{word}\x1b[0m: {rest}")?;
+            } else {
+                writeln!(out, "{word}: {rest}")?;
+            }
+            out.flush()
+        });
+    }
+
+    /// Hands over what was written. That nobody wants to read on is no failure.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.emit(|out| out.flush());
+        match self.failure.take() {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Writes to standard error. There is nowhere to complain if that fails.
+pub fn complain(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Whether to colour standard output.
+pub fn stdout_colored(color: Color) -> bool {
+    colored(color, io::stdout().is_terminal())
+}
+
+/// Whether to colour standard error.
+pub fn stderr_colored(color: Color) -> bool {
+    colored(color, io::stderr().is_terminal())
+}
+
+/// See <https://no-color.org>.
+fn colored(color: Color, terminal: bool) -> bool {
+    let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => terminal && !set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb"),
+    }
+}

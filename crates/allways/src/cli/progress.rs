@@ -1,0 +1,56 @@
+//! One line on the terminal that says how far the engine has come, rewritten about ten times a second.
+
+use super::words;
+use allways::Progress;
+use std::io::{self, IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// The line on standard error.
+pub struct ProgressLine {
+    drawn: Mutex<Drawn>,
+}
+
+struct Drawn {
+    at: Instant,
+    images: u64,
+    visible: bool,
+}
+
+impl ProgressLine {
+    const EVERY: Duration = Duration::from_millis(100);
+
+    /// A line, if it is wanted and standard error is a terminal. Nothing is drawn at first: most runs are short.
+    pub fn new(wanted: bool) -> Option<ProgressLine> {
+        let drawn = Drawn { at: Instant::now(), images: 0, visible: false };
+        (wanted && io::stderr().is_terminal()).then(|| ProgressLine { drawn: Mutex::new(drawn) })
+    }
+
+    /// Called often; draws now and then.
+    pub fn show(&self, progress: &Progress, resident: usize) {
+        // If another thread is drawing, this one need not.
+        let Ok(mut drawn) = self.drawn.try_lock() else { return };
+        let passed = drawn.at.elapsed();
+        if passed < ProgressLine::EVERY {
+            return;
+        }
+        let rate = progress.images.saturating_sub(drawn.images) as f64 / passed.as_secs_f64();
+        let bounds = match (progress.rounds, progress.delays) {
+            (Some(rounds), Some(delays)) => format!(", r {rounds}, d {delays}"),
+            _ => String::new(),
+        };
+        let memory = words::bytes(resident);
+        let line = format!("{} states, {:.2} M images/s{bounds}, {memory}", progress.states, rate / 1e6);
+        let _ = write!(io::stderr(), "\r\x1b[2K{line}");
+        *drawn = Drawn { at: Instant::now(), images: progress.images, visible: true };
+    }
+
+    /// Makes room for other output.
+    pub fn erase(&self) {
+        if let Ok(mut drawn) = self.drawn.lock()
+            && std::mem::take(&mut drawn.visible)
+        {
+            let _ = write!(io::stderr(), "\r\x1b[2K");
+        }
+    }
+}

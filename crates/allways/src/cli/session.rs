@@ -1,0 +1,243 @@
+//! Limits on a run: time, memory, and the user's patience.
+
+use super::progress::ProgressLine;
+use allways::{LoadError, Progress, Watch};
+use clap::Args;
+use std::fs;
+use std::panic;
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Set by the first interruption.
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// The limits that can be asked for.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Stop after this long, such as 60s, 500ms, 2m or 1h; for each file.
+    #[arg(long, value_name = "TIME", value_parser = read_duration, allow_hyphen_values = true)]
+    pub timeout: Option<Duration>,
+    /// Stop when this much memory is resident, such as 4G or 500M.
+    #[arg(long, value_name = "SIZE", value_parser = read_bytes, allow_hyphen_values = true)]
+    pub memory: Option<usize>,
+}
+
+/// One run under limits.
+pub struct Session {
+    started: Instant,
+    limits: Limits,
+    meter: Meter,
+    progress: Option<ProgressLine>,
+}
+
+impl Session {
+    /// A run that started then. `progress`: whether to show it, if there is a terminal.
+    pub fn new(started: Instant, limits: Limits, progress: bool) -> Session {
+        Session { started, limits, meter: Meter::new(), progress: ProgressLine::new(progress) }
+    }
+
+    /// From now on an interruption is noted by the [`Watch`]; a second one ends the process.
+    pub fn heed_interruptions() {
+        // Without a handler an interruption ends the process, which is right as well.
+        let _ = ctrlc::set_handler(|| {
+            if INTERRUPT.swap(true, Ordering::Relaxed) {
+                process::exit(i32::from(super::Exit::Interrupted.code()));
+            }
+        });
+    }
+
+    /// Does something under the limits, and removes the line of progress afterwards.
+    pub fn watched<T>(&self, work: impl FnOnce(&Watch) -> T) -> T {
+        let tell = |progress: &Progress| {
+            if let Some(line) = &self.progress {
+                line.show(progress, self.meter.resident());
+            }
+        };
+        let result = work(&Watch {
+            // A time too far away to be represented is no limit.
+            deadline: self.limits.timeout.and_then(|timeout| self.started.checked_add(timeout)),
+            memory: self.limits.memory,
+            memory_used: &|| self.meter.resident(),
+            interrupt: &INTERRUPT,
+            progress: &tell,
+            ..Watch::none()
+        });
+        if let Some(line) = &self.progress {
+            line.erase();
+        }
+        result
+    }
+
+    /// Reads something under the limits, in a thread of its own: readers of texts do not look at limits, and a pipe may
+    /// never answer. A reader that is too slow is left behind, to end with the process.
+    pub fn reading<T, E>(&self, read: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<LoadError> + Send + 'static,
+    {
+        const LOOK: Duration = Duration::from_millis(2);
+        let (sender, receiver) = channel();
+        // If nobody waits any more, the result is not needed.
+        let reader = thread::spawn(move || drop(sender.send(read())));
+        self.watched(|watch| {
+            loop {
+                watch.room_for(0).map_err(LoadError::Stopped)?;
+                match receiver.recv_timeout(LOOK) {
+                    Ok(result) => return result,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
+            match reader.join() {
+                Err(panic) => panic::resume_unwind(panic),
+                Ok(()) => unreachable!("a reader that does not panic sends its result"),
+            }
+        })
+    }
+
+    /// How long it has taken up to now.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The largest resident set up to now, in bytes.
+    pub fn peak(&self) -> usize {
+        self.meter.peak()
+    }
+}
+
+/// How much memory the process uses. Asking the system costs some microseconds, so an answer is good for a millisecond.
+struct Meter {
+    started: Instant,
+    read_at: AtomicU64,
+    resident: AtomicUsize,
+    largest: AtomicUsize,
+}
+
+impl Meter {
+    const STALE: u64 = 1_000;
+
+    fn new() -> Meter {
+        // Linux then starts to measure the peak anew: what earlier files took is not this one's.
+        let _ = fs::write("/proc/self/clear_refs", "5");
+        let meter = Meter {
+            started: Instant::now(),
+            read_at: AtomicU64::new(0),
+            resident: AtomicUsize::new(0),
+            largest: AtomicUsize::new(0),
+        };
+        meter.measure();
+        meter
+    }
+
+    fn measure(&self) -> usize {
+        let resident = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
+        self.resident.store(resident, Ordering::Relaxed);
+        self.largest.fetch_max(resident, Ordering::Relaxed);
+        resident
+    }
+
+    fn resident(&self) -> usize {
+        let now = self.started.elapsed().as_micros() as u64;
+        if now < self.read_at.load(Ordering::Relaxed) + Meter::STALE {
+            return self.resident.load(Ordering::Relaxed);
+        }
+        self.read_at.store(now, Ordering::Relaxed);
+        self.measure()
+    }
+
+    fn peak(&self) -> usize {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let kilobytes =
+            status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next());
+        let reported =
+            kilobytes.and_then(|number| number.parse::<usize>().ok()).map_or(0, |number| number << 10);
+        self.measure();
+        reported.max(self.largest.load(Ordering::Relaxed))
+    }
+}
+
+/// `60s`, `500ms`, `2m`, `1.5h`; a bare number is seconds.
+fn read_duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split_number(text);
+    let seconds = match unit {
+        "ms" => 1e-3,
+        "s" | "" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("expected a time such as 60s, 500ms, 2m or 1h".to_string()),
+    };
+    let number = number.ok_or("expected a time such as 60s, 500ms, 2m or 1h")?;
+    // Longer than any run.
+    Ok(Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX))
+}
+
+/// `4G`, `500M`, `64k`; a bare number is bytes.
+fn read_bytes(text: &str) -> Result<usize, String> {
+    let (number, unit) = split_number(text);
+    let power = match unit.to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        "T" | "TB" | "TIB" => 40,
+        _ => return Err("expected a size such as 4G, 500M or 64k".to_string()),
+    };
+    let number = number.ok_or("expected a size such as 4G, 500M or 64k")?;
+    // The conversion saturates: more than there can be is no limit.
+    Ok((number * (1_u64 << power) as f64) as usize)
+}
+
+/// A number without sign or exponent, and what follows it.
+fn split_number(text: &str) -> (Option<f64>, &str) {
+    let end =
+        text.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(text.len());
+    (text[..end].parse().ok(), text[end..].trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        let good =
+            [("60s", 60_000), ("500ms", 500), ("2m", 120_000), ("1.5h", 5_400_000), ("0s", 0), ("7", 7_000)];
+        for (text, milliseconds) in good {
+            assert_eq!(read_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        assert_eq!(read_duration(&format!("{}h", "9".repeat(400))), Ok(Duration::MAX));
+        for text in ["", "s", "-1s", "1e3s", "nan", "inf", "1d", "1.2.3s", ".", "1 2s", "十s"] {
+            assert!(read_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        let good = [
+            ("4G", 4 << 30),
+            ("500M", 500 << 20),
+            ("64k", 64 << 10),
+            ("1.5GiB", 3 << 29),
+            ("12", 12),
+            ("2MB", 2 << 20),
+        ];
+        for (text, bytes) in good {
+            assert_eq!(read_bytes(text), Ok(bytes), "{text}");
+        }
+        assert_eq!(read_bytes("99999999999999999999T"), Ok(usize::MAX));
+        for text in ["", "G", "-1G", "1e3", "4X", "4i", "4GG", "nan"] {
+            assert!(read_bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn memory_is_measured() {
+        let meter = Meter::new();
+        assert!(meter.resident() > 100 << 10);
+        assert!(meter.peak() >= meter.resident());
+    }
+}

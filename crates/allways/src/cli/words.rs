@@ -1,0 +1,89 @@
+//! How things are said: durations, sizes, reasons, names.
+
+use allways::StopReason;
+use allways_model::notation::show_pattern;
+use allways_model::property::Property;
+use allways_model::pushdown::Pushdown;
+use std::path::Path;
+use std::time::Duration;
+
+/// `0.3 ms`, `1.25 s`.
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    match seconds {
+        ..0.1 => format!("{:.1} ms", seconds * 1e3),
+        ..10.0 => format!("{seconds:.2} s"),
+        _ => format!("{seconds:.1} s"),
+    }
+}
+
+/// `512 B`, `1.5 MiB`.
+pub fn bytes(bytes: usize) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (mut size, mut unit) = (bytes as f64, 0);
+    while size >= 1024.0 && unit + 1 < units.len() {
+        (size, unit) = (size / 1024.0, unit + 1);
+    }
+    if unit == 0 { format!("{bytes} B") } else { format!("{size:.1} {}", units[unit]) }
+}
+
+/// `1 step`, `2 steps`.
+pub fn count(number: impl Into<u128>, thing: &str) -> String {
+    let number = number.into();
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A reason, to stand after "because".
+pub fn because(reason: &StopReason) -> String {
+    match reason {
+        StopReason::Interrupted => "it was interrupted".to_string(),
+        StopReason::Bound(bound) => format!("only what lies within {bound} was explored"),
+        StopReason::Time | StopReason::Memory | StopReason::GaveUp(_) => reason.to_string(),
+    }
+}
+
+/// What a property forbids: `*|2,2`, `0|1,* or 1|1,*`, `any of 12 states`.
+pub fn targets(system: &dyn Pushdown, property: &Property) -> String {
+    if property.bad.len() > 3 {
+        return format!("any of {} states", property.bad.len());
+    }
+    let shown: Vec<String> = property.bad.iter().map(|pattern| cut(&show_pattern(system, pattern))).collect();
+    shown.join(" or ")
+}
+
+/// A path on one line, whatever is in its name.
+pub fn path(path: &Path) -> String {
+    let raw = path.display().to_string();
+    let safe = |character: char| {
+        if character.is_control() { character.escape_default().to_string() } else { character.to_string() }
+    };
+    raw.chars().map(safe).collect()
+}
+
+/// The beginning of a long text: stacks may be deep.
+pub fn cut(text: &str) -> String {
+    const LONG: usize = 120;
+    match text.char_indices().nth(LONG) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short() {
+        assert_eq!(duration(Duration::from_micros(320)), "0.3 ms");
+        assert_eq!(duration(Duration::from_millis(99)), "99.0 ms");
+        assert_eq!(duration(Duration::from_millis(1250)), "1.25 s");
+        assert_eq!(duration(Duration::from_secs(4000)), "4000.0 s");
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(bytes(3 << 19), "1.5 MiB");
+        assert_eq!(bytes(usize::MAX), "16777216.0 TiB");
+        assert_eq!(count(1_u32, "step"), "1 step");
+        assert_eq!(path(Path::new("a\nb")), "a\\nb");
+        assert_eq!(cut(&"é".repeat(200)).chars().count(), 121);
+    }
+}

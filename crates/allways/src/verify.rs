@@ -1,0 +1,156 @@
+//! Asks an engine, and believes it only as far as the checkers of evidence do.
+//!
+//! A trace is replayed and an invariant is tested before either counts as an answer, under the same limits as the search
+//! itself. Rejected evidence is a [`Refuted`], a bug of ours and never a verdict.
+
+use allways_engines::engine::{Engine, Figures, Question, Report, VisibleStates, Watch};
+use allways_evidence::{Rejection, StopReason, Verdict, induct, replay};
+use allways_model::property::Property;
+use allways_model::pushdown::Pushdown;
+use allways_model::symmetry::Kinds;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// The answer to whether the property can be violated.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// What the engine reports. The verdict is the checkers': unknown if they did not get to the end.
+    pub report: Report,
+    /// Whether there is evidence and a checker has accepted it: always so if the verdict is safe or unsafe.
+    pub certified: bool,
+    /// How long the engine took.
+    pub searching: Duration,
+    /// How long the checker took.
+    pub checking: Duration,
+}
+
+/// The answer to what can be seen.
+#[derive(Clone, Debug)]
+pub struct Reached {
+    /// What the engine reports. The verdict is safe, with the invariant, exactly if `converged`.
+    pub report: Report,
+    /// Whether the visible states of the report are all there are: each was reached, and the checker has accepted an
+    /// invariant that allows no more of them. What is reached is allowed, so it is enough to count.
+    pub converged: bool,
+    /// How long the engine took.
+    pub searching: Duration,
+    /// How long the checker took.
+    pub checking: Duration,
+}
+
+/// An engine's answer that a checker does not accept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refuted {
+    /// The engine.
+    pub engine: &'static str,
+    /// What it claimed.
+    pub claim: &'static str,
+    /// The failing step.
+    pub why: String,
+}
+
+impl fmt::Display for Refuted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the engine {} answers {}, but its evidence is rejected: {}",
+            self.engine, self.claim, self.why
+        )
+    }
+}
+
+impl std::error::Error for Refuted {}
+
+/// Whether the property of the question can be violated.
+pub fn check(
+    system: &dyn Pushdown,
+    question: &Question,
+    engine: &dyn Engine,
+    watch: &Watch,
+) -> Result<Checked, Refuted> {
+    let started = Instant::now();
+    let mut report = match watch.room_for(0) {
+        Ok(()) => engine.run(system, question, watch),
+        // An engine looks at its limits now and then only; one that is over from the start leaves nothing to find.
+        Err(reason) => nothing(reason),
+    };
+    let searching = started.elapsed();
+    let certified = match certify(system, &question.property, &report.verdict, watch) {
+        Ok(certified) => certified,
+        Err(Rejection::Stopped(reason)) => {
+            report.verdict = Verdict::Unknown(reason);
+            false
+        }
+        Err(rejection) => {
+            let claim = if let Verdict::Unsafe(_) = report.verdict { "unsafe" } else { "safe" };
+            return Err(Refuted { engine: name(engine, &report), claim, why: rejection.to_string() });
+        }
+    };
+    Ok(Checked { report, certified, searching, checking: started.elapsed() - searching })
+}
+
+/// Which visible states can be reached; the property of the question is ignored.
+pub fn reach(
+    system: &dyn Pushdown,
+    question: &Question,
+    engine: &dyn Engine,
+    watch: &Watch,
+) -> Result<Reached, Refuted> {
+    let question = Question { property: Property::default(), ..question.clone() };
+    let Checked { mut report, searching, mut checking, .. } = check(system, &question, engine, watch)?;
+    let started = Instant::now();
+    let mut converged = false;
+    if let Verdict::Safe(invariant) = &report.verdict {
+        let (allowed, reached) = (invariant.visible_count(), report.visible.count());
+        let doubt = if !report.exact {
+            Some("the visible states are a bound: not each of them is known to be reachable".to_string())
+        } else if reached < allowed {
+            Some(format!(
+                "{} of the visible states that the invariant allows were not reached",
+                allowed - reached
+            ))
+        } else if reached > allowed {
+            let why = format!("it allows {allowed} visible states, and {reached} were reached");
+            return Err(Refuted { engine: name(engine, &report), claim: "safe", why });
+        } else {
+            None
+        };
+        converged = doubt.is_none();
+        if let Some(doubt) = doubt {
+            report.verdict = Verdict::Unknown(StopReason::GaveUp(doubt));
+        }
+    }
+    checking += started.elapsed();
+    Ok(Reached { report, converged, searching, checking })
+}
+
+/// A report on a search that stopped before it started.
+pub fn nothing(reason: StopReason) -> Report {
+    Report {
+        verdict: Verdict::Unknown(reason),
+        visible: VisibleStates::new(Kinds::distinct(0)),
+        exact: false,
+        figures: Figures::default(),
+        engine: None,
+    }
+}
+
+/// The engine that gave the answer.
+pub fn name(asked: &dyn Engine, report: &Report) -> &'static str {
+    report.engine.unwrap_or(asked.name())
+}
+
+/// Whether there is evidence, all of it accepted.
+fn certify(
+    system: &dyn Pushdown,
+    property: &Property,
+    verdict: &Verdict,
+    watch: &Watch,
+) -> Result<bool, Rejection> {
+    match verdict {
+        Verdict::Safe(invariant) => induct(system, property, invariant, &|| watch.room_for(0).err())?,
+        Verdict::Unsafe(trace) => replay(system, property, trace)?,
+        Verdict::Unknown(_) => return Ok(false),
+    }
+    Ok(true)
+}

@@ -1,0 +1,94 @@
+//! Time, memory and interruption: what is known is said, and no verdict comes of it.
+
+mod common;
+
+use common::{Run, allways, command, endless, file, folder};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+#[test]
+fn time_runs_out() {
+    let path = endless(&folder("time"));
+    let started = Instant::now();
+    let run = allways(&format!("reach {path} --engine druba --timeout 1s --json"));
+    assert_eq!(run.code, 5, "{run:?}");
+    let object = run.json();
+    assert_eq!(object["reason"], "the time limit was reached");
+    assert_eq!(object["converged"], false);
+    assert!(
+        object["visible_states"].as_u64() > Some(100) && object["images"].as_u64() > Some(1000),
+        "{object}"
+    );
+    let seconds = object["seconds"].as_f64().expect("a number");
+    assert!((1.0..3.0).contains(&seconds) && started.elapsed() < Duration::from_secs(5), "{seconds}");
+    let run = allways(&format!("check {path} --engine druba --target 2|2,2,2,2,2,2,2,2,2,2 --timeout 500ms"));
+    assert_eq!(run.code, 5, "{run:?}");
+    assert!(run.verdict().ends_with(", because the time limit was reached"), "{run:?}");
+}
+
+#[test]
+fn absurd_times() {
+    let run = allways("check lock-racy.pds --timeout 0s");
+    assert!(run.code == 5 && run.out.contains("the time limit was reached"), "{run:?}");
+    assert_eq!(allways("check lock-racy.pds --timeout 0s --json").json()["verdict"], "unknown");
+    assert_eq!(allways("reach lock-racy.pds --timeout 0s --json").json()["visible_states"], 0);
+    assert_eq!(allways("check lock-racy.pds --timeout 99999999999999999999999h").code, 10);
+    assert_eq!(allways("check lock-racy.pds --memory 99999999999999999999999T").code, 10);
+}
+
+#[test]
+fn memory_runs_out() {
+    let path = endless(&folder("memory"));
+    let limited = |engine: &str| {
+        let run = allways(&format!("reach {path} --engine {engine} --memory 200M --timeout 5m --json"));
+        assert_eq!(run.code, 5, "{run:?}");
+        let object = run.json();
+        assert_eq!(object["reason"], "the memory limit was reached");
+        object["peak_bytes"].as_u64().expect("a number")
+    };
+    let peak = limited("druba");
+    assert!(peak < (200 << 20) * 105 / 100, "{peak} bytes");
+    limited("free");
+    let run = allways("check lock-racy.pds --memory 1k");
+    assert!(run.code == 5 && run.out.contains("the memory limit was reached"), "{run:?}");
+}
+
+#[test]
+fn reading_has_limits_too() {
+    let rules: String = (0..3_000_000).map(|rule| format!("0 {rule} -> 0 {rule} {rule}\n")).collect();
+    let folder = folder("reading");
+    let path = file(&folder, "x.pds", format!("1\nPDA 0 3000000\n{rules}"));
+    let run = allways(&format!("reach {path} --init 0|0 --timeout 20ms"));
+    assert!(
+        run.code == 5
+            && run.verdict().ends_with("was not read to the end, because the time limit was reached"),
+        "{run:?}"
+    );
+    let run = allways(&format!("reach {path} --init 0|0 --memory 20M"));
+    assert!(run.code == 5 && run.out.contains("the memory limit was reached"), "{run:?}");
+    std::fs::remove_file(path).expect("gone");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_is_answered_with_what_is_known() {
+    let path = endless(&folder("interrupt"));
+    for arguments in [
+        format!("reach {path} --engine druba"),
+        format!("check {path} {path} --engine druba --target 2|2,2,2,2,2,2,2,2,2,2"),
+    ] {
+        let child =
+            command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        sleep(Duration::from_millis(500));
+        let pid = child.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &pid]).status().expect("kill is there");
+        assert!(sent.success());
+        let asked = Instant::now();
+        let run = Run::of(child.wait_with_output().expect("it ends"));
+        assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
+        assert_eq!(run.code, 130, "{run:?}");
+        assert!(run.verdict().ends_with("because it was interrupted"), "{run:?}");
+        assert_eq!(run.out.lines().count(), 1, "further files are left alone");
+    }
+}

@@ -1,0 +1,87 @@
+//! An engine that lies is found out.
+
+use allways::{
+    Engine, Figures, Question, Report, StopReason, Verdict, VisibleStates, Watch, auto, check, load, reach,
+};
+use allways_evidence::{Invariant, Trace};
+use allways_model::pushdown::Pushdown;
+use allways_model::symmetry::Kinds;
+
+/// Says what it is told to say.
+struct Liar {
+    verdict: Verdict,
+    visible: VisibleStates,
+}
+
+impl Engine for Liar {
+    fn name(&self) -> &'static str {
+        "liar"
+    }
+
+    fn summary(&self) -> &'static str {
+        "says what it is told to say"
+    }
+
+    fn run(&self, _: &dyn Pushdown, _: &Question, _: &Watch) -> Report {
+        Report {
+            verdict: self.verdict.clone(),
+            visible: self.visible.clone(),
+            exact: true,
+            figures: Figures::default(),
+            engine: None,
+        }
+    }
+}
+
+fn corpus(name: &str) -> (allways::Loaded, Question) {
+    let path = format!("{}/../../corpus/pds/{name}.pds", env!("CARGO_MANIFEST_DIR"));
+    let loaded = load(path, None, &Watch::none()).expect("a system");
+    let property = loaded.property(&[], &Watch::none()).expect("a property");
+    (loaded, Question { property, ..Question::default() })
+}
+
+#[test]
+fn false_evidence_is_no_verdict() {
+    let (loaded, question) = corpus("lock-racy");
+    let initial = loaded.system.initial.clone();
+    let lies = [
+        Verdict::Safe(Invariant::new(Kinds::distinct(2), 1)),
+        Verdict::Safe(Invariant::new(Kinds::distinct(7), 1)),
+        Verdict::Unsafe(Trace { initial, steps: vec![] }),
+    ];
+    for verdict in lies {
+        let liar = Liar { verdict, visible: VisibleStates::new(Kinds::distinct(2)) };
+        let refuted = check(&loaded.system, &question, &liar, &Watch::none()).expect_err("a lie");
+        assert!(refuted.engine == "liar" && !refuted.why.is_empty(), "{refuted}");
+        assert!(reach(&loaded.system, &question, &liar, &Watch::none()).is_err());
+    }
+}
+
+#[test]
+fn convergence_needs_both_sides() {
+    let (loaded, question) = corpus("lock-recursive");
+    let honest = reach(&loaded.system, &question, auto(), &Watch::none()).expect("an answer");
+    assert!(honest.converged);
+    let Report { verdict, visible, .. } = honest.report;
+
+    let mut fewer = VisibleStates::new(Kinds::distinct(2));
+    visible.iter().skip(1).for_each(|state| fewer.push([state.shared].into_iter().chain(state.tops)));
+    let liar = Liar { verdict: verdict.clone(), visible: fewer };
+    let reached = reach(&loaded.system, &question, &liar, &Watch::none()).expect("true, but not all of it");
+    assert!(!reached.converged);
+    assert!(matches!(reached.report.verdict, Verdict::Unknown(StopReason::GaveUp(_))));
+
+    let mut more = VisibleStates::new(Kinds::distinct(2));
+    visible.iter().for_each(|state| more.push([state.shared].into_iter().chain(state.tops)));
+    more.push([1, 3, 3].into_iter());
+    let liar = Liar { verdict, visible: more };
+    assert!(reach(&loaded.system, &question, &liar, &Watch::none()).is_err(), "reached, and excluded");
+}
+
+#[test]
+fn errors_are_readable() {
+    let faulty = load("Cargo.toml", None, &Watch::none()).expect_err("no system");
+    assert!(faulty.to_string().starts_with("Cargo.toml:1:1: expected "), "{faulty}");
+    let missing = load("nowhere", None, &Watch::none()).expect_err("no file");
+    assert!(missing.to_string().starts_with("cannot read nowhere: "), "{missing}");
+}

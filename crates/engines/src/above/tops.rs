@@ -1,0 +1,209 @@
+//! Z: the least set of abstract states that is closed under all abstract actions.
+//!
+//! A stack is abstracted to its *window*, its topmost `z` symbols, and a mark whether more lies below; what a pop uncovers
+//! is bounded by the relation *below* (DESIGN, "The abstract pop"; CUBA, section 4.1.3, has window one, no mark, and the
+//! coarser candidate set E in place of *below*). Z contains everything that is seen of reachable states. If no member is
+//! bad the system is safe, and if every visible member has a witness it is exactly what is reachable.
+//!
+//! The set and *below* are computed together, on the fly: rules are asked for only where Z needs them. When *below* grows,
+//! windows that were expanded before gain moves; these *late* moves are applied to all states once no others are left.
+
+mod windows;
+
+use crate::engine::{Engine, Figures, Progress, Question, Report, VisibleStates, Watch};
+use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
+use allways_evidence::{Invariant, StopReason, Verdict};
+use allways_model::notation::show_visible;
+use allways_model::pushdown::{Pushdown, Shared, Visible};
+use allways_model::symmetry::Kinds;
+use hashbrown::HashMap;
+use windows::{Late, Windows};
+
+/// The set Z; see the module.
+pub struct Tops<'a> {
+    system: &'a dyn Pushdown,
+    windows: Windows<'a>,
+    states: States,
+    expander: Expander,
+    images: u64,
+}
+
+impl<'a> Tops<'a> {
+    /// Computes Z for windows of `size` symbols.
+    pub fn compute(
+        system: &'a dyn Pushdown,
+        kinds: Kinds,
+        size: usize,
+        question: &Question,
+        watch: &Watch,
+    ) -> Result<Tops<'a>, StopReason> {
+        let mut tops = Tops {
+            system,
+            windows: Windows::new(system, kinds.clone(), size),
+            states: States::new(1 + system.threads()),
+            expander: Expander::new(kinds.clone()),
+            images: 0,
+        };
+        for state in system.initial() {
+            let mut row = vec![state.shared];
+            for (thread, stack) in state.stacks.iter().enumerate() {
+                row.push(tops.windows.observe(thread, stack));
+            }
+            kinds.sort(&mut row[1..]);
+            tops.states.insert(&row);
+        }
+        let mut expanded = 0;
+        loop {
+            while expanded < tops.states.len() {
+                let end = tops.states.len().min(expanded + CHUNK);
+                let chunk: Vec<StateId> = (expanded as StateId..end as StateId).collect();
+                let Tops { windows, states, expander, images, .. } = &mut tops;
+                expand(windows, states, expander, &chunk);
+                *images += (chunk.len() * system.threads()) as u64;
+                expanded = end;
+                tops.poll(watch)?;
+                if let Some(max) = question.max_states.filter(|&max| tops.states.len() > max) {
+                    return Err(StopReason::Bound(format!("the first {max} abstract states")));
+                }
+            }
+            let late = tops.windows.take_late();
+            if late.is_empty() {
+                return Ok(tops);
+            }
+            tops.catch_up(late, watch)?;
+        }
+    }
+
+    /// Applies late moves to the states there are.
+    fn catch_up(&mut self, late: Late, watch: &Watch) -> Result<(), StopReason> {
+        let mut late = LateMoves { kinds: self.expander.kinds().clone(), late };
+        let all: Vec<StateId> = (0..self.states.len() as StateId).collect();
+        for chunk in all.chunks(CHUNK) {
+            expand(&mut late, &mut self.states, &mut self.expander, chunk);
+            self.poll(watch)?;
+        }
+        Ok(())
+    }
+
+    fn poll(&self, watch: &Watch) -> Result<(), StopReason> {
+        watch.check(&Progress { states: self.states.len(), images: self.images, ..Progress::default() })?;
+        let room = self.states.growth(CHUNK * 2 * self.system.threads());
+        room.map_or(Ok(()), |bytes| watch.room_for(bytes))
+    }
+
+    /// How many abstract states there are, orbits counted once.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether there are none; never, since the initial state is there.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// Abstract states times threads expanded.
+    pub fn images(&self) -> u64 {
+        self.images
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.states.bytes()
+    }
+
+    /// The visible states of Z as rows of the shared state and symbols, sorted within kinds.
+    pub fn visible(&self) -> States {
+        let mut visible = States::new(1 + self.system.threads());
+        let mut row = Vec::new();
+        for id in 0..self.states.len() as StateId {
+            row.clear();
+            row.extend(self.states.row(id));
+            for (thread, local) in row[1..].iter_mut().enumerate() {
+                *local = self.windows.symbol(thread, *local);
+            }
+            self.expander.kinds().sort(&mut row[1..]);
+            visible.insert(&row);
+        }
+        visible
+    }
+
+    /// Z as an invariant.
+    pub fn invariant(&self) -> Invariant {
+        let (below, windows) = self.windows.describe();
+        let rows = (0..self.states.len() as StateId).flat_map(|id| self.states.row(id)).collect();
+        let kinds = self.expander.kinds().clone();
+        Invariant { below, windows, rows, ..Invariant::new(kinds, self.windows.size()) }
+    }
+}
+
+/// How many states are expanded at a time.
+const CHUNK: usize = 1024;
+
+fn expand(graph: &mut impl Graph, states: &mut States, expander: &mut Expander, from: &[StateId]) {
+    let mut targets = Vec::new();
+    for batch in from.chunks(Expander::BATCH) {
+        for thread in 0..expander.kinds().threads() {
+            targets.clear();
+            expander.expand(graph, states, thread, batch, Disabled::Blocks, &mut targets);
+        }
+    }
+}
+
+/// Late moves as a graph.
+struct LateMoves {
+    kinds: Kinds,
+    late: HashMap<(usize, Shared, u32), Vec<Move>>,
+}
+
+impl Graph for LateMoves {
+    fn moves(&mut self, thread: usize, shared: Shared, local: u32) -> &[Move] {
+        self.late.get(&(self.kinds.kind(thread), shared, local)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The engine: proves what Z proves, and nothing else.
+pub struct TopsEngine;
+
+impl Engine for TopsEngine {
+    fn name(&self) -> &'static str {
+        "tops"
+    }
+
+    fn summary(&self) -> &'static str {
+        "bounds the reachable states from above by the tops of stacks, --window symbols of each; proves, never refutes"
+    }
+
+    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+        let kinds = question.kinds(system);
+        let mut visible = VisibleStates::new(kinds.clone());
+        let (verdict, figures) =
+            match Tops::compute(system, kinds.clone(), question.window.unwrap_or(1), question, watch) {
+                Err(reason) => (Verdict::Unknown(reason), Figures::default()),
+                Ok(tops) => {
+                    let seen = tops.visible();
+                    let mut bad = None;
+                    for id in 0..seen.len() as StateId {
+                        visible.push(seen.row(id));
+                        let mut row = seen.row(id);
+                        let state = Visible { shared: row.next().unwrap_or_default(), tops: row.collect() };
+                        if bad.is_none()
+                            && question.property.violated_in_orbit(&kinds, state.shared, &state.tops)
+                        {
+                            bad = Some(state);
+                        }
+                    }
+                    let figures =
+                        Figures { images: tops.images(), store_bytes: tops.bytes(), ..Figures::default() };
+                    let verdict = match bad {
+                        None => Verdict::Safe(tops.invariant()),
+                        Some(state) => Verdict::Unknown(StopReason::GaveUp(format!(
+                            "the bound from above contains {}, which may be reachable or not",
+                            show_visible(system, &state)
+                        ))),
+                    };
+                    (verdict, figures)
+                }
+            };
+        Report { verdict, visible, exact: false, figures, engine: None }
+    }
+}

@@ -1,0 +1,128 @@
+//! R_k: the states reachable within `k` contexts (CUBA, section 2.3), one by one.
+//!
+//! A context is a run of steps of one thread. A state that is new within `k` contexts is put into the closure of each thread
+//! once: under the thread that found it at bound `k` already, under the others at bound `k + 1`. States are numbered in the
+//! order in which they are found, so those that are new at a bound are a range of numbers.
+//!
+//! Within one context infinitely many states may be reachable; then the exploration of that context ends only at a limit.
+//! Finite context reachability ([`fcr`](mod@crate::automata::fcr)) rules that out.
+
+use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
+use crate::store::{Disabled, Halt, Space, StateId};
+use allways_evidence::{StopReason, Verdict};
+use allways_model::pushdown::Pushdown;
+use allways_model::symmetry::Kinds;
+
+/// The set R_k, growing in `k`.
+pub struct Contexts<'a> {
+    space: Space<'a>,
+    contexts: u32,
+    /// For each state and thread, whether the state is in the thread's closure.
+    closed: Vec<bool>,
+    /// States from this number on are new at the current bound.
+    new: StateId,
+    targets: Vec<StateId>,
+}
+
+impl<'a> Contexts<'a> {
+    /// R_0: the initial states.
+    pub fn new(system: &'a dyn Pushdown, question: &'a Question, watch: &'a Watch<'a>) -> Contexts<'a> {
+        let space = Space::new(system, Kinds::distinct(system.threads()), question, watch);
+        Contexts { space, contexts: 0, closed: Vec::new(), new: 0, targets: Vec::new() }
+    }
+
+    /// The states reached, R_k.
+    pub fn space(&self) -> &Space<'a> {
+        &self.space
+    }
+
+    /// The bound on contexts.
+    pub fn contexts(&self) -> u32 {
+        self.contexts
+    }
+
+    /// Whether R_k had states that R_(k-1) has not. If not, no bound will show more (CUBA, Lemma 7).
+    pub fn grown(&self) -> bool {
+        (self.new as usize) < self.space.len()
+    }
+
+    /// From R_k to R_(k+1).
+    pub fn add_context(&mut self) -> Result<(), Halt> {
+        let threads = self.space.threads.count();
+        let frontier = self.new..self.space.len() as StateId;
+        self.contexts += 1;
+        self.new = frontier.end;
+        for thread in 0..threads {
+            self.closed.resize(self.space.len() * threads, false);
+            let mut work: Vec<StateId> = frontier.clone().collect();
+            work.retain(|&state| {
+                !std::mem::replace(&mut self.closed[state as usize * threads + thread], true)
+            });
+            while !work.is_empty() {
+                self.targets.clear();
+                self.space.image(thread, &work, Disabled::Blocks, Progress::default(), &mut self.targets)?;
+                self.closed.resize(self.space.len() * threads, false);
+                work.clear();
+                for &state in &self.targets {
+                    if !std::mem::replace(&mut self.closed[state as usize * threads + thread], true) {
+                        work.push(state);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the run took, up to now.
+    pub fn figures(&self) -> Figures {
+        Figures {
+            concrete_states: Some(self.space.len()),
+            contexts: Some(self.contexts),
+            images: self.space.images(),
+            store_bytes: self.space.bytes() + self.closed.capacity(),
+            ..Figures::default()
+        }
+    }
+
+    /// The report on a run that ended so.
+    pub fn report(self, verdict: Result<Verdict, Halt>) -> Report {
+        let verdict = match verdict {
+            Ok(verdict) => verdict,
+            Err(Halt::Bad(state)) => Verdict::Unsafe(self.space.trace(state)),
+            Err(Halt::Stop(reason)) => Verdict::Unknown(reason),
+        };
+        let exact = matches!(verdict, Verdict::Safe(_));
+        Report {
+            verdict,
+            visible: self.space.observed().visible(),
+            exact,
+            figures: self.figures(),
+            engine: None,
+        }
+    }
+}
+
+/// Explores exactly R_k for a given bound.
+pub struct ContextsEngine;
+
+impl Engine for ContextsEngine {
+    fn name(&self) -> &'static str {
+        "contexts"
+    }
+
+    fn summary(&self) -> &'static str {
+        "explores exactly the states within --contexts (CUBA, section 2.3)"
+    }
+
+    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+        let bound = question.contexts.unwrap_or(0);
+        let mut explorer = Contexts::new(system, question, watch);
+        let mut outcome = explorer.space.alarm();
+        // Once a context shows nothing new, the others do not either.
+        while outcome.is_ok() && explorer.contexts < bound && explorer.grown() {
+            outcome = explorer.add_context();
+        }
+        explorer.contexts = if outcome.is_ok() { bound } else { explorer.contexts };
+        explorer.report(outcome.map(|()| Verdict::Unknown(StopReason::Bound(format!("{bound} contexts")))))
+    }
+}

@@ -1,0 +1,92 @@
+//! The sandwich: Z from above, witnesses from below, until every visible state of Z has one.
+//!
+//! If DrUBA, AI or CUBA converges, the visible states reached are exactly those of Z, the least set closed under the
+//! abstract actions; and once they are, there is nothing left to wait for (`docs/why-they-agree.md`). So Z is computed first
+//! ([`tops`](crate::above::tops)), and a search from below ([`capped`](crate::below::capped)) looks for a state behind each
+//! of its visible members. No plateau, no bound on contexts or delays.
+//!
+//! For a property, Z alone is a proof if it has no bad member; otherwise the search looks for a bad state. Where the two do
+//! not meet, in turn: the search keeps more states per visible state; Z keeps more of each stack; and sets of stacks, with
+//! which a single context may pass through infinitely many states, are searched for the witnesses that are missing.
+
+use crate::above::exact;
+use crate::above::tops::Tops;
+use crate::below::capped::Capped;
+use crate::engine::{Engine, Figures, Question, Report, Watch};
+use crate::store::{Halt, StateId, States};
+use allways_evidence::{Invariant, Verdict};
+use allways_model::property::Property;
+use allways_model::pushdown::Pushdown;
+use allways_model::symmetry::Kinds;
+
+/// The engine; see the module.
+pub struct Sandwich;
+
+impl Engine for Sandwich {
+    fn name(&self) -> &'static str {
+        "sandwich"
+    }
+
+    fn summary(&self) -> &'static str {
+        "bounds the visible states from above and searches a witness for each from below, until they meet"
+    }
+
+    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+        let kinds = question.kinds(system);
+        let mut search = Capped::new(system, kinds.clone(), question, watch);
+        let mut figures = Figures::default();
+        let outcome = meet(system, question, watch, &kinds, &mut search, &mut figures);
+        let (verdict, exact) = match outcome {
+            Ok((invariant, exact)) => (Verdict::Safe(invariant), exact),
+            Err(Halt::Bad(state)) => (Verdict::Unsafe(search.space().trace(state)), false),
+            Err(Halt::Stop(reason)) => (Verdict::Unknown(reason), false),
+        };
+        figures.images += search.space().images();
+        figures.concrete_states = Some(search.space().len());
+        figures.store_bytes += search.bytes();
+        Report { verdict, visible: search.report(), exact, figures, engine: None }
+    }
+}
+
+/// An invariant, and whether the visible states seen are exactly the reachable ones.
+fn meet(
+    system: &dyn Pushdown,
+    question: &Question,
+    watch: &Watch,
+    kinds: &Kinds,
+    search: &mut Capped,
+    figures: &mut Figures,
+) -> Result<(Invariant, bool), Halt> {
+    search.space().alarm()?;
+    let mut window = question.window.unwrap_or(1);
+    loop {
+        let tops = Tops::compute(system, kinds.clone(), window, question, watch)?;
+        figures.images += tops.images();
+        figures.store_bytes = tops.bytes();
+        let bound = tops.visible();
+        if !question.property.bad.is_empty() && harmless(&question.property, kinds, &bound) {
+            return Ok((tops.invariant(), false));
+        }
+        let before = search.visible().len();
+        search.run(bound.len())?;
+        if search.visible().len() == bound.len() {
+            return Ok((tops.invariant(), true));
+        }
+        if search.exhausted() {
+            return Ok((exact::invariant(search.space()), true));
+        }
+        search.raise();
+        // Keeping more helped, or did not: then a closer look from above may.
+        if search.visible().len() == before {
+            window += 1;
+        }
+    }
+}
+
+/// Whether no member of a set of visible states is bad.
+fn harmless(property: &Property, kinds: &Kinds, visible: &States) -> bool {
+    (0..visible.len() as StateId).all(|id| {
+        let row: Vec<u32> = visible.row(id).collect();
+        !property.violated_in_orbit(kinds, row[0], &row[1..])
+    })
+}

@@ -1,0 +1,82 @@
+//! The property up to renaming: whether any renaming of a state matches a bad pattern.
+//!
+//! A pattern wants one symbol, or any, on top of each thread. So some renaming of a state matches if and only if on the
+//! threads of each kind the state has each symbol at least as often as the pattern wants it there: hand out the wanted
+//! ones first; whatever is left goes to the threads of which nothing is wanted.
+
+use crate::Invariant;
+use allways_model::property::{Pattern, Property};
+use allways_model::pushdown::{Shared, Symbol};
+use allways_model::symmetry::Kinds;
+
+pub(super) struct Bad<'a> {
+    invariant: &'a Invariant,
+    patterns: Vec<Wanted<'a>>,
+    /// The tops of the row at hand.
+    tops: Vec<Symbol>,
+}
+
+/// A pattern, and how often it wants each symbol on the threads of each kind.
+struct Wanted<'a> {
+    pattern: &'a Pattern,
+    counts: Vec<(usize, Symbol, usize)>,
+}
+
+impl<'a> Bad<'a> {
+    pub(super) fn new(property: &'a Property, invariant: &'a Invariant) -> Bad<'a> {
+        let patterns = property.bad.iter().map(|pattern| Wanted::new(pattern, &invariant.kinds)).collect();
+        Bad { invariant, patterns, tops: Vec::new() }
+    }
+
+    /// A renaming of a row that is bad, if there is one.
+    pub(super) fn renaming(&mut self, row: &[u32]) -> Option<Vec<u32>> {
+        if self.patterns.is_empty() {
+            return None;
+        }
+        let (invariant, numbers) = (self.invariant, row[1..].iter().enumerate());
+        self.tops.clear();
+        self.tops.extend(numbers.map(|(thread, &number)| invariant.window_of(thread, number).top()));
+        let bad = self.patterns.iter().find(|wanted| wanted.by(row[0], &self.tops, &invariant.kinds))?;
+        Some(bad.rename(row, &self.tops, &invariant.kinds))
+    }
+}
+
+impl<'a> Wanted<'a> {
+    fn new(pattern: &'a Pattern, kinds: &Kinds) -> Wanted<'a> {
+        let mut counts: Vec<(usize, Symbol, usize)> = Vec::new();
+        for (thread, &top) in pattern.tops.iter().enumerate().take(kinds.threads()) {
+            let Some(symbol) = top else { continue };
+            let kind = kinds.kind(thread);
+            match counts.iter_mut().find(|count| (count.0, count.1) == (kind, symbol)) {
+                Some(count) => count.2 += 1,
+                None => counts.push((kind, symbol, 1)),
+            }
+        }
+        Wanted { pattern, counts }
+    }
+
+    /// Whether some renaming of this state matches.
+    fn by(&self, shared: Shared, tops: &[Symbol], kinds: &Kinds) -> bool {
+        self.pattern.shared.is_none_or(|wanted| wanted == shared)
+            && self.counts.iter().all(|&(kind, symbol, wanted)| {
+                kinds.members(kind).iter().filter(|&&thread| tops[thread] == symbol).count() >= wanted
+            })
+    }
+
+    /// The row renamed so that it matches, which some renaming does.
+    fn rename(&self, row: &[u32], tops: &[Symbol], kinds: &Kinds) -> Vec<u32> {
+        let wanted = |thread: usize| self.pattern.tops.get(thread).copied().flatten();
+        let mut from: Vec<usize> = (0..tops.len()).collect();
+        for thread in 0..tops.len() {
+            let Some(symbol) = wanted(thread) else { continue };
+            // Never from a thread that has what is wanted of it, so what has been settled stays so.
+            let fits = |&other: &usize| tops[from[other]] == symbol && wanted(other) != Some(symbol);
+            if tops[from[thread]] != symbol
+                && let Some(other) = kinds.members(kinds.kind(thread)).iter().copied().find(fits)
+            {
+                from.swap(thread, other);
+            }
+        }
+        [row[0]].into_iter().chain(from.iter().map(|&thread| row[1 + thread])).collect()
+    }
+}
