@@ -161,6 +161,8 @@ pub struct Figures {
     pub store_bytes: usize,
     /// The walk through the grid of bounds.
     pub walk: Vec<Cell>,
+    /// What else there is to say about the run.
+    pub remarks: Vec<String>,
     /// Actions seen, respectful and disrespectful (DrUBA, Definition 4).
     pub actions: Option<(usize, usize)>,
 }

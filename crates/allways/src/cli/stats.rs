@@ -42,7 +42,8 @@ pub fn write(
     }
     row("bytes stored", words::bytes(figures.store_bytes))?;
     row("search", words::duration(searching))?;
-    row("checking the evidence", words::duration(checking))
+    row("checking the evidence", words::duration(checking))?;
+    figures.remarks.iter().try_for_each(|remark| writeln!(out, "  {remark}"))
 }
 
 fn write_walk(out: &mut dyn Write, walk: &[Cell]) -> io::Result<()> {

@@ -35,7 +35,7 @@ impl<'a> Capped<'a> {
         watch: &'a Watch<'a>,
     ) -> Capped<'a> {
         let mut search = Capped {
-            space: Space::new(system, kinds, question, watch),
+            space: Space::unobserved(system, kinds, question, watch),
             cap: 1,
             visible: States::new(1 + system.threads()),
             kept: Vec::new(),
@@ -102,7 +102,16 @@ impl<'a> Capped<'a> {
 
     /// Raises the cap fourfold.
     pub fn raise(&mut self) {
-        self.cap = self.cap.saturating_mul(4);
+        self.set_cap(self.cap.saturating_mul(4));
+    }
+
+    /// From now on keeps every state.
+    pub fn lift(&mut self) {
+        self.set_cap(u32::MAX);
+    }
+
+    fn set_cap(&mut self, cap: u32) {
+        self.cap = cap;
         for state in std::mem::take(&mut self.reserve) {
             self.sort(state);
         }

@@ -13,6 +13,9 @@ use allways_evidence::{StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
 
+/// How many states are expanded at a time.
+const CHUNK: usize = 4096;
+
 /// The set R_k, growing in `k`.
 pub struct Contexts<'a> {
     space: Space<'a>,
@@ -59,10 +62,10 @@ impl<'a> Contexts<'a> {
                 !std::mem::replace(&mut self.closed[state as usize * threads + thread], true)
             });
             while !work.is_empty() {
+                let batch = work.split_off(work.len().saturating_sub(CHUNK));
                 self.targets.clear();
-                self.space.image(thread, &work, Disabled::Blocks, Progress::default(), &mut self.targets)?;
+                self.space.image(thread, &batch, Disabled::Blocks, Progress::default(), &mut self.targets)?;
                 self.closed.resize(self.space.len() * threads, false);
-                work.clear();
                 for &state in &self.targets {
                     if !std::mem::replace(&mut self.closed[state as usize * threads + thread], true) {
                         work.push(state);

@@ -50,7 +50,8 @@ impl Engine for Free {
     }
 }
 
-fn explore(space: &mut Space) -> Result<(), Halt> {
+/// Explores until no state is left, or a limit or a bad state is reached.
+pub fn explore(space: &mut Space) -> Result<(), Halt> {
     space.alarm()?;
     let mut expanded = 0;
     let mut targets = Vec::new();

@@ -24,6 +24,7 @@
 //! further round), which makes the first cost that arrives at a node in an increment the smallest.
 
 use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
+use crate::store::states::make_room;
 use crate::store::{Disabled, Halt, Space, StateId};
 use allways_evidence::{StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
@@ -51,6 +52,8 @@ pub struct Explorer<'a> {
     nodes: usize,
     last: Vec<Vec<StateId>>,
     delayed: Slots,
+    /// Empty slots passed.
+    idle: u32,
     targets: Vec<StateId>,
 }
 
@@ -92,6 +95,7 @@ impl<'a> Explorer<'a> {
             delays,
             last: vec![Vec::new(); delays as usize + 1],
             delayed: Slots::default(),
+            idle: 0,
             targets: Vec::new(),
         };
         for &state in &initial {
@@ -204,6 +208,11 @@ impl<'a> Explorer<'a> {
         self.targets.clear();
         let progress =
             Progress { rounds: Some(self.rounds), delays: Some(self.delays), ..Progress::default() };
+        if nodes.is_empty() {
+            // Many slots and delays may be empty: time passes all the same.
+            self.idle += 1;
+            return if self.idle.is_multiple_of(1024) { self.space.poll(progress) } else { Ok(()) };
+        }
         self.space.image(thread, nodes, Disabled::Stutters, progress, &mut self.targets)
     }
 
@@ -216,6 +225,8 @@ impl<'a> Explorer<'a> {
         undominated: impl Fn(Costs, Costs) -> bool,
     ) {
         let threads = self.space.threads.count();
+        let new = self.space.len() * threads - self.costs.len();
+        make_room(&mut self.costs, new);
         self.costs.resize(self.space.len() * threads, UNREACHED);
         for &state in &self.targets {
             let old = &mut self.costs[state as usize * threads + next];

@@ -12,9 +12,10 @@
 use crate::above::exact;
 use crate::above::tops::Tops;
 use crate::below::capped::Capped;
+use crate::below::symbolic::Symbolic;
 use crate::engine::{Engine, Figures, Question, Report, Watch};
 use crate::store::{Halt, StateId, States};
-use allways_evidence::{Invariant, Verdict};
+use allways_evidence::{Invariant, StopReason, Verdict};
 use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
@@ -59,7 +60,8 @@ fn meet(
 ) -> Result<(Invariant, bool), Halt> {
     search.space().alarm()?;
     let mut window = question.window.unwrap_or(1);
-    loop {
+    let mut symbolic = Symbolic::new(system, kinds.clone(), question, watch);
+    for attempt in 0.. {
         let tops = Tops::compute(system, kinds.clone(), window, question, watch)?;
         figures.images += tops.images();
         figures.store_bytes = tops.bytes();
@@ -76,11 +78,22 @@ fn meet(
             return Ok((exact::invariant(search.space()), true));
         }
         search.raise();
-        // Keeping more helped, or did not: then a closer look from above may.
+        // Keeping more helped, or did not: then a closer look from above may, or whole contexts from below.
         if search.visible().len() == before {
             window += 1;
         }
+        if attempt > 0 && symbolic.grown() {
+            symbolic.add_context()?;
+            if symbolic.bad() {
+                // A bad state is reachable: without a cap the search is complete and will find it.
+                search.lift();
+                search.run(usize::MAX)?;
+            }
+            let seen = symbolic.visible();
+            (0..seen.len() as StateId).for_each(|id| search.learn(&seen.row(id).collect::<Vec<u32>>()));
+        }
     }
+    Err(StopReason::Bound("every number of attempts".to_string()).into())
 }
 
 /// Whether no member of a set of visible states is bad.

@@ -6,7 +6,7 @@
 
 use super::expand::{Disabled, Expander};
 use super::observed::Observed;
-use super::states::{StateId, States};
+use super::states::{StateId, States, make_room};
 use super::threads::Threads;
 use super::trace;
 use crate::engine::{Progress, Question, Watch};
@@ -37,7 +37,7 @@ pub struct Space<'a> {
     states: States,
     origins: Origins<'a>,
     expander: Expander,
-    observed: Observed,
+    observed: Option<Observed>,
     max_states: usize,
     images: u64,
     watch: &'a Watch<'a>,
@@ -56,6 +56,7 @@ struct Origins<'a> {
 
 impl Origins<'_> {
     fn admit(&mut self, threads: &Threads, states: &States, id: StateId, parent: StateId) {
+        make_room(&mut self.parents, 1);
         self.parents.push(parent);
         if !self.property.bad.is_empty() && self.bad.is_none() {
             let mut row = states.row(id);
@@ -79,9 +80,23 @@ impl<'a> Space<'a> {
         question: &'a Question,
         watch: &'a Watch<'a>,
     ) -> Space<'a> {
+        let mut space = Space::unobserved(system, kinds, question, watch);
+        let mut observed = Observed::new(space.threads.kinds());
+        observed.update(&space.threads, &space.states);
+        space.observed = Some(observed);
+        space
+    }
+
+    /// The same, if nobody is going to ask what is seen of the states.
+    pub fn unobserved(
+        system: &'a dyn Pushdown,
+        kinds: Kinds,
+        question: &'a Question,
+        watch: &'a Watch<'a>,
+    ) -> Space<'a> {
         let mut space = Space {
             expander: Expander::new(kinds.clone()),
-            observed: Observed::new(&kinds),
+            observed: None,
             threads: Threads::new(system, kinds),
             states: States::new(1 + system.threads()),
             origins: Origins { parents: Vec::new(), property: &question.property, bad: None },
@@ -100,13 +115,12 @@ impl<'a> Space<'a> {
                 space.origins.admit(&space.threads, &space.states, id, id);
             }
         }
-        space.observed.update(&space.threads, &space.states);
         space
     }
 
-    /// What is seen of the states.
+    /// What is seen of the states. Panics if the space is unobserved.
     pub fn observed(&self) -> &Observed {
-        &self.observed
+        self.observed.as_ref().expect("the space is observed")
     }
 
     /// Stops an exploration that has reached a bad state.
@@ -132,7 +146,7 @@ impl<'a> Space<'a> {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.states.bytes()
-            + self.observed.bytes()
+            + self.observed.as_ref().map_or(0, Observed::bytes)
             + self.origins.parents.capacity() * size_of::<StateId>()
             + self.threads.bytes()
     }
@@ -154,12 +168,14 @@ impl<'a> Space<'a> {
             for (id, parent) in expander.new_rows() {
                 origins.admit(threads, states, id, parent);
             }
-            observed.update(threads, states);
+            if let Some(observed) = observed {
+                observed.update(threads, states);
+            }
             self.alarm()?;
             self.images += batch.len() as u64;
             // An image takes about a tenth of a microsecond: this is more than once in a millisecond.
             if self.images % 4096 < batch.len() as u64 {
-                self.watch.check(&Progress { states: self.states.len(), images: self.images, ..progress })?;
+                self.poll(progress)?;
             }
             if self.states.len() > self.max_states {
                 return Err(StopReason::Bound(format!("the first {} states", self.max_states)).into());
@@ -169,6 +185,11 @@ impl<'a> Space<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Asks the watcher whether to go on, where there is work that is no image.
+    pub fn poll(&self, progress: Progress) -> Result<(), Halt> {
+        Ok(self.watch.check(&Progress { states: self.states.len(), images: self.images, ..progress })?)
     }
 
     /// The rows, as a set.

@@ -10,6 +10,8 @@
 //! Look-ups are done in batches ([`States::insert_batch`]): first all slots are read, then all rows compared, so that
 //! cache misses overlap.
 
+use std::hint::black_box;
+
 /// The number of a state.
 pub type StateId = u32;
 
@@ -202,11 +204,21 @@ impl States {
     fn insert_batch_of<const WORDS: usize>(&mut self, keys: &[u64], ids: &mut Vec<StateId>) {
         let words = if WORDS == 0 { self.words } else { WORDS };
         let first = ids.len();
+        // Each pass loads, without a branch that depends on what is loaded, what the next one decides on.
+        let mut touched = 0;
         self.probes.clear();
         for key in keys.chunks_exact(words) {
             let hash = hash(key);
-            self.probes.push((hash, self.index.guess(hash)));
+            touched ^= self.index.slots[self.index.home(hash)];
+            self.probes.push((hash, MISS));
         }
+        black_box(touched);
+        let mut touched = 0;
+        for (hash, guess) in &mut self.probes {
+            *guess = self.index.guess(*hash);
+            touched ^= self.keys.get(*guess as usize * words).copied().unwrap_or_default();
+        }
+        black_box(touched);
         for (key, &(_, guess)) in keys.chunks_exact(words).zip(&self.probes) {
             let same = guess != MISS && self.keys[guess as usize * words..][..words] == *key;
             ids.push(if same { guess } else { MISS });
@@ -225,6 +237,7 @@ impl States {
             Ok(id) => id,
             Err(slot) => {
                 let id = (keys.len() / words) as StateId;
+                make_room(keys, words);
                 keys.extend_from_slice(key);
                 self.index.occupy(slot, hash, id);
                 if id as usize == self.index.room() {
@@ -263,7 +276,7 @@ impl Index {
 
     /// So many rows may be in the table before it grows.
     fn room(&self) -> usize {
-        (self.slots.len() / 4 * 3).min(MISS as usize - 1)
+        (self.slots.len() / 5 * 4).min(MISS as usize - 1)
     }
 
     fn home(&self, hash: u64) -> usize {
@@ -314,6 +327,14 @@ impl Index {
 
     fn occupy(&mut self, slot: usize, hash: u64, id: StateId) {
         self.slots[slot] = self.tag(hash) | (id + 1);
+    }
+}
+
+/// Makes room for so many more elements. Large arrays grow by an eighth instead of doubling: moving them is cheap, since the
+/// pages stay where they are, and room that is not used is memory that is not there for states.
+pub fn make_room<T>(array: &mut Vec<T>, additional: usize) {
+    if array.capacity() - array.len() < additional {
+        array.reserve_exact(additional.max(array.len() / 8).max(64));
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::{Cuba, CubaSymbolic, Scheme1};
 use crate::above::emerging::Emerging;
-use crate::automata::fcr::{Fcr, fcr};
+use crate::automata::fcr::{Fcr, Pump, fcr};
 use crate::engine::{Engine, Figures, Question, Report, VisibleStates, Watch};
 use crate::meet::race::race;
 use crate::store::StateId;
 use allways_evidence::{StopReason, Verdict};
-use allways_model::pushdown::Pushdown;
+use allways_model::notation::show_symbols;
+use allways_model::pushdown::{Pushdown, Symbol};
 use allways_model::symmetry::Kinds;
 use std::collections::BTreeSet;
 
@@ -32,10 +33,34 @@ impl Engine for CubaRace {
                 figures: Figures::default(),
                 engine: None,
             },
-            Ok(threads) if threads.iter().all(|fcr| *fcr == Fcr::Finite) => {
-                race(&[&Cuba, &Scheme1], system, question, watch)
+            Ok(threads) => {
+                let mut report = if threads.iter().all(|fcr| *fcr == Fcr::Finite) {
+                    race(&[&Cuba, &Scheme1], system, question, watch)
+                } else {
+                    Report { engine: Some(CubaSymbolic.name()), ..CubaSymbolic.run(system, question, watch) }
+                };
+                let remarks = threads.iter().enumerate().map(|(thread, fcr)| remark(system, thread, fcr));
+                report.figures.remarks.extend(remarks);
+                report
             }
-            Ok(_) => CubaSymbolic.run(system, question, watch),
+        }
+    }
+}
+
+/// Whether a thread's contexts are finite, in words; if not, with the loop that shows it.
+fn remark(system: &dyn Pushdown, thread: usize, fcr: &Fcr) -> String {
+    match fcr {
+        Fcr::Finite => format!("thread {thread} reaches finitely many states in a context"),
+        Fcr::Infinite(Pump { shared, prefix, cycle, suffix }) => {
+            let show = |symbols: &[Symbol]| show_symbols(system, thread, symbols.iter().copied());
+            let mut stack = format!("{}.({})*", show(prefix), show(cycle));
+            if !suffix.is_empty() {
+                stack = format!("{stack}.{}", show(suffix));
+            }
+            let shared = system.shared_name(*shared);
+            format!(
+                "thread {thread} reaches infinitely many states in a context: at {shared} the stacks {stack}"
+            )
         }
     }
 }
