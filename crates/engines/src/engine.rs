@@ -65,6 +65,8 @@ pub struct Question {
     pub no_frontier: bool,
     /// Treat interchangeable threads as different ones.
     pub no_symmetry: bool,
+    /// Use so many cores, where an engine can.
+    pub cores: Option<usize>,
 }
 
 impl Question {

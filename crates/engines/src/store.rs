@@ -2,12 +2,14 @@
 //!
 //! * [`states`]: a set of rows of small numbers, packed into machine words: no allocation per state;
 //! * [`expand`]: successors of rows, many at a time, in any system whose threads move by themselves;
+//! * [`both_cores`]: the same for very many rows;
 //! * [`stacks`]: the stacks of one thread, each distinct stack stored once and named by a number;
 //! * [`threads`]: how each thread moves, as a graph over (shared state, stack number), built when asked for;
 //! * [`trace`]: runs, rebuilt from the states they pass through;
 //! * [`space`]: all of these together: a growing set of reachable states with their origins;
 //! * [`observed`]: what is seen of the states of a space.
 
+pub mod both_cores;
 pub mod expand;
 pub mod observed;
 pub mod space;

@@ -52,6 +52,10 @@ impl Graph for Cut<'_> {
             moves
         })
     }
+
+    fn known(&self, thread: usize, shared: Shared, top: Symbol) -> Option<&[Move]> {
+        self.known[thread].get(&(shared, top)).map(Vec::as_slice)
+    }
 }
 
 impl Emerging {

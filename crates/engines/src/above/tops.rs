@@ -11,12 +11,14 @@
 mod windows;
 
 use crate::engine::{Engine, Figures, Progress, Question, Report, VisibleStates, Watch};
+use crate::store::both_cores;
 use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
 use allways_evidence::{Invariant, StopReason, Verdict};
 use allways_model::notation::show_visible;
 use allways_model::pushdown::{Pushdown, Shared, Visible};
 use allways_model::symmetry::Kinds;
 use hashbrown::HashMap;
+use std::ops::Range;
 use windows::{Late, Windows};
 
 /// The set Z; see the module.
@@ -53,8 +55,17 @@ impl<'a> Tops<'a> {
             tops.states.insert(&row);
         }
         let mut expanded = 0;
+        let cores = question.cores.unwrap_or(1);
+        let several = cores > 1 && kinds.trivial();
         loop {
             while expanded < tops.states.len() {
+                if several && tops.states.len() - expanded >= 8 * CHUNK {
+                    let end = tops.states.len().min(expanded + 32 * CHUNK);
+                    tops.expand_on(cores, expanded as StateId..end as StateId);
+                    expanded = end;
+                    tops.poll(watch)?;
+                    continue;
+                }
                 let end = tops.states.len().min(expanded + CHUNK);
                 let chunk: Vec<StateId> = (expanded as StateId..end as StateId).collect();
                 let Tops { windows, states, expander, images, .. } = &mut tops;
@@ -74,6 +85,18 @@ impl<'a> Tops<'a> {
         }
     }
 
+    /// Expands a range of states on several cores.
+    fn expand_on(&mut self, cores: usize, from: Range<StateId>) {
+        let threads = self.system.threads();
+        let Tops { windows, states, expander, images, .. } = self;
+        let mut targets = Vec::new();
+        *images += (from.len() * threads) as u64;
+        for (state, thread) in both_cores::expand(windows, states, threads, from, cores, |_, _, _| ()) {
+            targets.clear();
+            expander.expand(windows, states, thread, &[state], Disabled::Blocks, &mut targets);
+        }
+    }
+
     /// Applies late moves to the states there are.
     fn catch_up(&mut self, late: Late, watch: &Watch) -> Result<(), StopReason> {
         let mut late = LateMoves { kinds: self.expander.kinds().clone(), late };
@@ -87,7 +110,7 @@ impl<'a> Tops<'a> {
 
     fn poll(&self, watch: &Watch) -> Result<(), StopReason> {
         watch.check(&Progress { states: self.states.len(), images: self.images, ..Progress::default() })?;
-        let room = self.states.growth(CHUNK * 2 * self.system.threads());
+        let room = self.states.growth(CHUNK * 32 * self.system.threads());
         room.map_or(Ok(()), |bytes| watch.room_for(bytes))
     }
 
@@ -158,6 +181,10 @@ struct LateMoves {
 impl Graph for LateMoves {
     fn moves(&mut self, thread: usize, shared: Shared, local: u32) -> &[Move] {
         self.late.get(&(self.kinds.kind(thread), shared, local)).map_or(&[], Vec::as_slice)
+    }
+
+    fn known(&self, thread: usize, shared: Shared, local: u32) -> Option<&[Move]> {
+        Some(self.late.get(&(self.kinds.kind(thread), shared, local)).map_or(&[], Vec::as_slice))
     }
 }
 

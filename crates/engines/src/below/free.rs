@@ -13,6 +13,9 @@ use allways_model::pushdown::Pushdown;
 /// How many states are expanded at a time.
 const CHUNK: usize = 1024;
 
+/// So many that it pays to share them out among cores.
+const MANY: usize = 1 << 13;
+
 /// The engine; see the module.
 pub struct Free;
 
@@ -30,7 +33,7 @@ impl Engine for Free {
         if let Some(depth) = question.max_depth {
             space.threads.limit_depth(depth);
         }
-        let verdict = match explore(&mut space) {
+        let verdict = match explore(&mut space, question.cores.unwrap_or(1)) {
             Ok(()) if space.threads.cut() => {
                 let depth = question.max_depth.unwrap_or_default();
                 Verdict::Unknown(StopReason::Bound(format!("stacks of at most {depth} symbols")))
@@ -51,11 +54,18 @@ impl Engine for Free {
 }
 
 /// Explores until no state is left, or a limit or a bad state is reached.
-pub fn explore(space: &mut Space) -> Result<(), Halt> {
+pub fn explore(space: &mut Space, cores: usize) -> Result<(), Halt> {
     space.alarm()?;
     let mut expanded = 0;
     let mut targets = Vec::new();
+    let several = cores > 1 && space.threads.kinds().trivial();
     while expanded < space.len() {
+        if several && space.len() - expanded >= MANY {
+            let end = space.len().min(expanded + 4 * MANY);
+            space.expand(expanded as StateId..end as StateId, cores)?;
+            expanded = end;
+            continue;
+        }
         let end = space.len().min(expanded + CHUNK);
         let chunk: Vec<StateId> = (expanded as StateId..end as StateId).collect();
         for thread in 0..space.threads.count() {

@@ -50,6 +50,10 @@ impl Graph for Contexts<'_> {
         }
         &self.moves
     }
+
+    fn known(&self, _: usize, _: Shared, _: u32) -> Option<&[Move]> {
+        None
+    }
 }
 
 impl<'a> Symbolic<'a> {

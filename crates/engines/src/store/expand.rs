@@ -25,6 +25,9 @@ pub struct Move {
 pub trait Graph {
     /// The moves of a thread.
     fn moves(&mut self, thread: usize, shared: Shared, local: u32) -> &[Move];
+
+    /// The same, if they are known already.
+    fn known(&self, thread: usize, shared: Shared, local: u32) -> Option<&[Move]>;
 }
 
 /// What a thread that cannot move contributes to an image.

@@ -4,6 +4,7 @@
 //! states; the space adds the successors and remembers for each new state where it was found from. A state is bad if its
 //! visible part is; the first bad one stops the exploration.
 
+use super::both_cores;
 use super::expand::{Disabled, Expander};
 use super::observed::Observed;
 use super::states::{StateId, States, make_room};
@@ -14,6 +15,7 @@ use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, State};
 use allways_model::symmetry::Kinds;
+use std::ops::Range;
 
 /// Why an exploration stopped before its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -177,14 +179,38 @@ impl<'a> Space<'a> {
             if self.images % 4096 < batch.len() as u64 {
                 self.poll(progress)?;
             }
-            if self.states.len() > self.max_states {
-                return Err(StopReason::Bound(format!("the first {} states", self.max_states)).into());
-            }
-            if let Some(bytes) = self.states.growth(8 * Expander::BATCH) {
-                self.watch.room_for(bytes)?;
-            }
+            self.check_room(8 * Expander::BATCH)?;
         }
         Ok(())
+    }
+
+    /// Adds the successors of a range of states under all threads, on several cores. For spaces without symmetry.
+    pub fn expand(&mut self, from: Range<StateId>, cores: usize) -> Result<(), Halt> {
+        let threads = self.threads.count();
+        let Space { threads: graph, states, origins, .. } = self;
+        let left = both_cores::expand(graph, states, threads, from.clone(), cores, |states, id, parent| {
+            origins.admit(graph, states, id, parent);
+        });
+        if let Some(observed) = &mut self.observed {
+            observed.update(&self.threads, &self.states);
+        }
+        self.images += (from.len() * threads - left.len()) as u64;
+        self.alarm()?;
+        let mut targets = Vec::new();
+        for (state, thread) in left {
+            targets.clear();
+            self.image(thread, &[state], Disabled::Blocks, Progress::default(), &mut targets)?;
+        }
+        self.check_room(from.len() * threads)?;
+        self.poll(Progress::default())
+    }
+
+    /// Whether there is room for so many more states.
+    fn check_room(&self, states: usize) -> Result<(), Halt> {
+        if self.states.len() > self.max_states {
+            return Err(StopReason::Bound(format!("the first {} states", self.max_states)).into());
+        }
+        Ok(self.states.growth(states).map_or(Ok(()), |bytes| self.watch.room_for(bytes))?)
     }
 
     /// Asks the watcher whether to go on, where there is work that is no image.

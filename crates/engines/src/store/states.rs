@@ -203,34 +203,52 @@ impl States {
     /// `WORDS` is the number of words per row where the compiler may know it, else 0.
     fn insert_batch_of<const WORDS: usize>(&mut self, keys: &[u64], ids: &mut Vec<StateId>) {
         let words = if WORDS == 0 { self.words } else { WORDS };
-        let first = ids.len();
+        let mut probes = std::mem::take(&mut self.probes);
+        self.probe::<WORDS>(keys, &mut probes);
+        for (key, &(hash, guess)) in keys.chunks_exact(words).zip(&probes) {
+            ids.push(if guess == MISS { self.insert_key(key, hash) } else { guess });
+        }
+        self.probes = probes;
+    }
+
+    /// Finds for each key its hash and the row it equals, or [`MISS`] if that is not known at once.
+    fn probe<const WORDS: usize>(&self, keys: &[u64], probes: &mut Vec<(u64, StateId)>) {
+        let words = if WORDS == 0 { self.words } else { WORDS };
         // Each pass loads, without a branch that depends on what is loaded, what the next one decides on.
         let mut touched = 0;
-        self.probes.clear();
+        probes.clear();
         for key in keys.chunks_exact(words) {
             let hash = hash(key);
             touched ^= self.index.slots[self.index.home(hash)];
-            self.probes.push((hash, MISS));
+            probes.push((hash, MISS));
         }
         black_box(touched);
         let mut touched = 0;
-        for (hash, guess) in &mut self.probes {
+        for (hash, guess) in &mut *probes {
             *guess = self.index.guess(*hash);
             touched ^= self.keys.get(*guess as usize * words).copied().unwrap_or_default();
         }
         black_box(touched);
-        for (key, &(_, guess)) in keys.chunks_exact(words).zip(&self.probes) {
-            let same = guess != MISS && self.keys[guess as usize * words..][..words] == *key;
-            ids.push(if same { guess } else { MISS });
-        }
-        for (index, key) in keys.chunks_exact(words).enumerate() {
-            if ids[first + index] == MISS {
-                ids[first + index] = self.insert_key(key, self.probes[index].0);
+        for (key, (_, guess)) in keys.chunks_exact(words).zip(probes) {
+            if *guess != MISS && self.keys[*guess as usize * words..][..words] != *key {
+                *guess = MISS;
             }
         }
     }
 
-    fn insert_key(&mut self, key: &[u64], hash: u64) -> StateId {
+    /// Which of these keys, by their place, are not known at once to be there, each with its hash.
+    pub fn unknown(&self, keys: &[u64], probes: &mut Vec<(u64, StateId)>, unknown: &mut Vec<(usize, u64)>) {
+        match self.words {
+            1 => self.probe::<1>(keys, probes),
+            2 => self.probe::<2>(keys, probes),
+            _ => self.probe::<0>(keys, probes),
+        }
+        let missing = probes.iter().enumerate().filter(|(_, (_, guess))| *guess == MISS);
+        unknown.extend(missing.map(|(place, &(hash, _))| (place, hash)));
+    }
+
+    /// Adds a packed row whose hash is known; returns its number.
+    pub fn insert_key(&mut self, key: &[u64], hash: u64) -> StateId {
         let (keys, words) = (&mut self.keys, self.words);
         let same = |id: StateId| &keys[id as usize * words..][..words] == key;
         match self.index.find(hash, same) {
