@@ -135,7 +135,7 @@ impl<'a> Tops<'a> {
     }
 
     /// The visible states of Z as rows of the shared state and symbols, sorted within kinds.
-    pub fn visible(&self) -> States {
+    pub fn visible(&self, watch: &Watch) -> Result<States, StopReason> {
         let mut visible = States::new(1 + self.system.threads());
         let mut row = Vec::new();
         for id in 0..self.states.len() as StateId {
@@ -146,8 +146,11 @@ impl<'a> Tops<'a> {
             }
             self.expander.kinds().sort(&mut row[1..]);
             visible.insert(&row);
+            if id.is_multiple_of(4096) {
+                watch.room_for(visible.growth(4096).unwrap_or(0))?;
+            }
         }
-        visible
+        Ok(visible)
     }
 
     /// Z as an invariant.
@@ -203,34 +206,34 @@ impl Engine for TopsEngine {
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
         let kinds = question.kinds(system);
         let mut visible = VisibleStates::new(kinds.clone());
-        let (verdict, figures) =
-            match Tops::compute(system, kinds.clone(), question.window.unwrap_or(1), question, watch) {
-                Err(reason) => (Verdict::Unknown(reason), Figures::default()),
-                Ok(tops) => {
-                    let seen = tops.visible();
-                    let mut bad = None;
-                    for id in 0..seen.len() as StateId {
-                        visible.push(seen.row(id));
-                        let mut row = seen.row(id);
-                        let state = Visible { shared: row.next().unwrap_or_default(), tops: row.collect() };
-                        if bad.is_none()
-                            && question.property.violated_in_orbit(&kinds, state.shared, &state.tops)
-                        {
-                            bad = Some(state);
-                        }
+        let window = question.window.unwrap_or(1);
+        let computed = Tops::compute(system, kinds.clone(), window, question, watch)
+            .and_then(|tops| tops.visible(watch).map(|seen| (tops, seen)));
+        let (verdict, figures) = match computed {
+            Err(reason) => (Verdict::Unknown(reason), Figures::default()),
+            Ok((tops, seen)) => {
+                let mut bad = None;
+                for id in 0..seen.len() as StateId {
+                    visible.push(seen.row(id));
+                    let mut row = seen.row(id);
+                    let state = Visible { shared: row.next().unwrap_or_default(), tops: row.collect() };
+                    if bad.is_none() && question.property.violated_in_orbit(&kinds, state.shared, &state.tops)
+                    {
+                        bad = Some(state);
                     }
-                    let figures =
-                        Figures { images: tops.images(), store_bytes: tops.bytes(), ..Figures::default() };
-                    let verdict = match bad {
-                        None => Verdict::Safe(tops.invariant()),
-                        Some(state) => Verdict::Unknown(StopReason::GaveUp(format!(
-                            "the bound from above contains {}, which may be reachable or not",
-                            show_visible(system, &state)
-                        ))),
-                    };
-                    (verdict, figures)
                 }
-            };
+                let figures =
+                    Figures { images: tops.images(), store_bytes: tops.bytes(), ..Figures::default() };
+                let verdict = match bad {
+                    None => Verdict::Safe(tops.invariant()),
+                    Some(state) => Verdict::Unknown(StopReason::GaveUp(format!(
+                        "the bound from above contains {}, which may be reachable or not",
+                        show_visible(system, &state)
+                    ))),
+                };
+                (verdict, figures)
+            }
+        };
         Report { verdict, visible, exact: false, figures, engine: None }
     }
 }

@@ -168,6 +168,8 @@ fn collapse(generators: &[Vec<u32>], sequence: &mut impl Observation) -> Result<
 struct Above<'a> {
     /// The generators in Z, as rows.
     generators: Vec<Vec<u32>>,
+    /// How many visible states Z has.
+    visible: usize,
     tops: Tops<'a>,
 }
 
@@ -185,16 +187,16 @@ impl<'a> Above<'a> {
             watch,
         )?;
         let published = Emerging::compute(system, watch)?;
-        let sharper = tops.visible();
+        let sharper = tops.visible(watch)?;
         let bound = if question.published_bound { &published.states } else { &sharper };
         let rows = (0..bound.len() as StateId).map(|id| bound.row(id).collect::<Vec<u32>>());
         let generators = rows.filter(|row| published.generates(row[0], row[1..].iter().copied())).collect();
-        Ok(Above { generators, tops })
+        Ok(Above { generators, visible: sharper.len(), tops })
     }
 
     /// Z as an invariant, provided that its visible states are those reached.
     fn certificate(&self, reached: &States) -> Result<Invariant, Halt> {
-        if self.tops.visible().len() == reached.len() {
+        if self.visible == reached.len() {
             return Ok(self.tops.invariant());
         }
         let why = "all generators are reached, but the bound from above has further visible states";

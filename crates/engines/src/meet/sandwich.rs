@@ -65,7 +65,7 @@ fn meet(
         let tops = Tops::compute(system, kinds.clone(), window, question, watch)?;
         figures.images += tops.images();
         figures.store_bytes = tops.bytes();
-        let bound = tops.visible();
+        let bound = tops.visible(watch)?;
         if !question.property.bad.is_empty() && harmless(&question.property, kinds, &bound) {
             return Ok((tops.invariant(), false));
         }

@@ -54,6 +54,7 @@ struct Origins<'a> {
     parents: Vec<StateId>,
     property: &'a Property,
     bad: Option<StateId>,
+    tops: Vec<u32>,
 }
 
 impl Origins<'_> {
@@ -63,9 +64,9 @@ impl Origins<'_> {
         if !self.property.bad.is_empty() && self.bad.is_none() {
             let mut row = states.row(id);
             let shared = row.next().unwrap_or_default();
-            let tops: Vec<u32> =
-                row.enumerate().map(|(thread, stack)| threads.stacks(thread).symbol(stack)).collect();
-            if self.property.violated_in_orbit(threads.kinds(), shared, &tops) {
+            self.tops.clear();
+            self.tops.extend(row.enumerate().map(|(thread, stack)| threads.stacks(thread).symbol(stack)));
+            if self.property.violated_in_orbit(threads.kinds(), shared, &self.tops) {
                 self.bad = Some(id);
             }
         }
@@ -101,7 +102,12 @@ impl<'a> Space<'a> {
             observed: None,
             threads: Threads::new(system, kinds),
             states: States::new(1 + system.threads()),
-            origins: Origins { parents: Vec::new(), property: &question.property, bad: None },
+            origins: Origins {
+                parents: Vec::new(),
+                property: &question.property,
+                bad: None,
+                tops: Vec::new(),
+            },
             max_states: question.max_states.unwrap_or(MAX_STATES).min(MAX_STATES),
             images: 0,
             watch,
