@@ -1,12 +1,18 @@
 //! Systems of the papers for any number of threads, in the `.pds` notation.
 
-/// A system as its two files would hold it.
+pub mod bluetooth;
+
+pub use bluetooth::bluetooth;
+
+/// A system as its files would hold it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Family {
     /// The `.pds` text.
     pub pds: String,
     /// The `.init` text.
     pub init: String,
+    /// The `.spec` text, if there is something to be avoided.
+    pub spec: Option<String>,
 }
 
 /// Stefan-n (DrUBA, Table 2): `n` threads that pass a token around among three shared states and recurse without bound.
@@ -15,6 +21,7 @@ pub fn stefan(threads: usize) -> Family {
     Family {
         pds: format!("3\n{}", thread.repeat(threads)),
         init: format!("0|{}\n", vec!["0"; threads].join(",")),
+        spec: None,
     }
 }
 
@@ -32,5 +39,6 @@ pub fn wheel(threads: usize, k: u32) -> Family {
     Family {
         pds: format!("4\n{}", thread.repeat(threads)),
         init: format!("0|{}\n", vec!["0"; threads].join(",")),
+        spec: None,
     }
 }
