@@ -40,6 +40,43 @@ fn total_step(system: &dyn Pushdown, state: &State, thread: usize) -> Vec<State>
     if next.is_empty() { vec![state.clone()] } else { next }
 }
 
+/// R_k by CUBA, section 2.3: the ends of paths of at most `contexts` contexts, through stacks of at most `max_depth`
+/// symbols, and whether that bound cut anything off; `None` if there are more than `max_paths` paths to tell apart.
+///
+/// A context is a sequence of consecutive steps of one thread.
+pub fn contexts(
+    system: &dyn Pushdown,
+    contexts: usize,
+    max_depth: usize,
+    max_paths: usize,
+) -> Option<(BTreeSet<State>, bool)> {
+    // A path so far: its end, the thread that moved last, its contexts.
+    let mut paths: BTreeSet<(State, Option<usize>, usize)> =
+        system.initial().into_iter().map(|state| (state, None, 0)).collect();
+    let mut unexplored: Vec<_> = paths.iter().cloned().collect();
+    let mut cut = false;
+    while let Some((state, last, used)) = unexplored.pop() {
+        for thread in 0..system.threads() {
+            let used = if last == Some(thread) { used } else { used + 1 };
+            if used > contexts {
+                continue;
+            }
+            for rule in state.enabled(system, thread) {
+                let path = (state.step(thread, &rule), Some(thread), used);
+                if path.0.stacks[thread].depth() > max_depth {
+                    cut = true;
+                } else if paths.insert(path.clone()) {
+                    unexplored.push(path);
+                }
+            }
+        }
+        if paths.len() > max_paths {
+            return None;
+        }
+    }
+    Some((paths.into_iter().map(|(state, ..)| state).collect(), cut))
+}
+
 /// All states reachable by any schedule through stacks of at most `max_depth` symbols, and whether that bound cut
 /// anything off; `None` if there are more than `max_states`.
 pub fn reachable(
