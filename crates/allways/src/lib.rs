@@ -38,4 +38,4 @@ pub use allways_engines::engine::{
 };
 pub use allways_evidence::{Evidence, StopReason, Verdict};
 pub use load::{LoadError, Loaded, Remarks, Text, load};
-pub use verify::{Checked, Reached, Refuted, check, reach};
+pub use verify::{Bound, Checked, Reached, Refuted, check, reach};

@@ -8,8 +8,9 @@ use allways_engines::engine::Watch;
 use allways_evidence::StopReason;
 use allways_lang::diagnostic::{Diagnostic, Diagnostics, Severity, line_column};
 use allways_lang::pds;
+use allways_model::notation::show_pattern;
 use allways_model::property::{Pattern, Property};
-use allways_model::pushdown::Explicit;
+use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -144,6 +145,25 @@ impl Loaded {
         let text = |target: &String| Text { name: "--target".to_string(), bytes: target.as_bytes().into() };
         let bad = targets.iter().map(|target| self.pattern(text(target)));
         Ok(Property { bad: bad.collect::<Result<_, _>>()? })
+    }
+
+    /// What of a property can never be seen, whatever the schedule, because a symbol that it names does not occur: most
+    /// likely a slip. In words.
+    pub fn vacuous(&self, property: &Property) -> Vec<String> {
+        let mut slips = Vec::new();
+        for pattern in &property.bad {
+            for (thread, &top) in pattern.tops.iter().enumerate() {
+                let Some(symbol) = top.filter(|&symbol| symbol != EMPTY) else { continue };
+                if !self.system.occurs(thread, symbol) {
+                    slips.push(format!(
+                        "{} can never be seen: symbol {} occurs in no rule of thread {thread} and not on its initial stack",
+                        show_pattern(&self.system, pattern),
+                        self.system.symbol_name(thread, symbol),
+                    ));
+                }
+            }
+        }
+        slips
     }
 
     fn pattern(&self, text: Text) -> Result<Pattern, LoadError> {

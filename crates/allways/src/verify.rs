@@ -24,6 +24,28 @@ pub struct Checked {
     pub checking: Duration,
 }
 
+/// How a set compares with the one that was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// It is that set.
+    Exactly,
+    /// It is contained in it.
+    AtLeast,
+    /// It contains it.
+    AtMost,
+}
+
+impl Bound {
+    /// To stand before a number.
+    pub fn words(self) -> &'static str {
+        match self {
+            Bound::Exactly => "exactly",
+            Bound::AtLeast => "at least",
+            Bound::AtMost => "at most",
+        }
+    }
+}
+
 /// The answer to what can be seen.
 #[derive(Clone, Debug)]
 pub struct Reached {
@@ -32,6 +54,8 @@ pub struct Reached {
     /// Whether the visible states of the report are all there are: each was reached, and the checker has accepted an
     /// invariant that allows no more of them. What is reached is allowed, so it is enough to count.
     pub converged: bool,
+    /// What the visible states of the report are to those that can be reached.
+    pub visible: Bound,
     /// How long the engine took.
     pub searching: Duration,
     /// How long the checker took.
@@ -100,6 +124,7 @@ pub fn reach(
     let Checked { mut report, searching, mut checking, .. } = check(system, &question, engine, watch)?;
     let started = Instant::now();
     let mut converged = false;
+    let mut visible = Bound::AtLeast;
     if let Verdict::Safe(invariant) = &report.verdict {
         let (allowed, reached) = (invariant.visible_count(), report.visible.count());
         let doubt = if !report.exact {
@@ -116,12 +141,17 @@ pub fn reach(
             None
         };
         converged = doubt.is_none();
+        visible = match (converged, report.exact) {
+            (true, _) => Bound::Exactly,
+            (false, true) => Bound::AtLeast,
+            (false, false) => Bound::AtMost,
+        };
         if let Some(doubt) = doubt {
             report.verdict = Verdict::Unknown(StopReason::GaveUp(doubt));
         }
     }
     checking += started.elapsed();
-    Ok(Reached { report, converged, searching, checking })
+    Ok(Reached { report, converged, visible, searching, checking })
 }
 
 /// A report on a search that stopped before it started.

@@ -77,7 +77,7 @@ fn json_of_each_verdict() {
 
     let unknown = allways("check lock-recursive.pds --json --rounds 1 --delays 0").json();
     assert_eq!((&unknown["verdict"], &unknown["certified"]), (&json!("unknown"), &json!(false)));
-    assert_eq!(unknown["reason"], "explored everything within 1 rounds and 0 delays");
+    assert_eq!(unknown["reason"], "explored everything within 1 round and 0 delays");
 }
 
 #[test]

@@ -128,8 +128,11 @@ impl<'a> Parts<'a> {
         // Counted before they are collected: a hostile text may have any number.
         let found = text[bar + 1..].split(',').count();
         if found != system.threads() {
-            let what =
-                format!("expected one stack for each of the {} threads, found {found}", system.threads());
+            let expected = match system.threads() {
+                1 => "one stack for the only thread".to_string(),
+                threads => format!("one stack for each of the {threads} threads"),
+            };
+            let what = format!("expected {expected}, found {found}");
             return Err(NotAState { at: bar + 1, what });
         }
         let trimmed = |from: usize, part: &'a str| (from + part.len() - part.trim_start().len(), part.trim());

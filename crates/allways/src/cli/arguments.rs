@@ -98,6 +98,9 @@ pub struct Certify {
     pub start: Start,
     #[command(flatten)]
     pub targets: Targets,
+    /// Nothing is to be avoided, whatever FILE.spec says: for evidence that reach wrote.
+    #[arg(long, conflicts_with = "states")]
+    pub no_target: bool,
     #[command(flatten)]
     pub limits: Limits,
     /// Print one JSON object instead.

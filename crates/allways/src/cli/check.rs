@@ -33,8 +33,9 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
         let session = Session::new(started, arguments.search.limits, !context.quiet);
         let one = One { arguments, file, engine, session, several };
         let exit = one.run(&question, &destination, context);
-        worst = worst.max(exit.unwrap_or_else(|failure| context.complaints.report(&failure)));
-        if worst == Exit::Interrupted {
+        let exit = exit.unwrap_or_else(|failure| context.complaints.report(&failure));
+        worst = worst.max(exit);
+        if exit == Exit::Interrupted {
             break;
         }
     }
@@ -70,6 +71,7 @@ impl One<'_> {
             loaded => loaded?,
         };
         context.complaints.remarks(&loaded.remarks);
+        loaded.vacuous(&property).iter().for_each(|slip| context.complaints.warn(slip));
         if property.bad.is_empty() {
             let spec = words::path(&self.file.with_extension("spec"));
             let help = format!("give --target STATE, such as --target '*|1,2', or write the state to {spec}");

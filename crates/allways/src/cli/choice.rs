@@ -21,7 +21,7 @@ pub fn choose(search: &Search) -> Result<(&'static dyn Engine, Question), Failur
         ..Question::default()
     };
     // Options that only some engines know, and those engines, the preferred one first.
-    let special: [(bool, &str, &[&str]); 8] = [
+    let special: [(bool, &str, &[&str]); 9] = [
         (search.rounds.is_some(), "--rounds and --delays", &["rounds-delays"]),
         (search.contexts.is_some(), "--contexts", &["contexts"]),
         (search.max_states.is_some(), "--max-states", &["free"]),
@@ -29,7 +29,12 @@ pub fn choose(search: &Search) -> Result<(&'static dyn Engine, Question), Failur
         (search.cores.is_some(), "--cores", &["free", "tops"]),
         (search.no_frontier, "--no-frontier", &["druba", "ai"]),
         (search.published_bound, "--published-bound", &["cuba-race", "cuba", "cuba-symbolic"]),
-        (search.window.is_some(), "--window", &["sandwich", "tops", "cuba", "cuba-symbolic", "cuba-race"]),
+        (search.no_symmetry, "--no-symmetry", &["auto", "sandwich", "tops", "free"]),
+        (
+            search.window.is_some(),
+            "--window",
+            &["auto", "sandwich", "tops", "cuba", "cuba-symbolic", "cuba-race"],
+        ),
     ];
     let mut wanted = search.engine.as_str();
     for (_, option, able) in special.into_iter().filter(|(given, ..)| *given) {

@@ -61,6 +61,13 @@ impl Complaints {
     }
 
     /// Says something that is not an error.
+    pub fn warn(&self, what: &str) {
+        if !self.quiet {
+            output::complain(&format!("warning: {what}\n"));
+        }
+    }
+
+    /// Something else worth knowing.
     pub fn note(&self, what: &str) {
         if !self.quiet {
             output::complain(&format!("note: {what}\n"));

@@ -65,10 +65,11 @@ pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
     let session = Session::new(context.started, arguments.limits, false);
     let (file, evidence, init) =
         (arguments.file.clone(), arguments.evidence.clone(), arguments.start.init.clone());
-    let targets = arguments.targets.states.clone();
+    let (targets, none) = (arguments.targets.states.clone(), arguments.no_target);
     let read = session.reading(move || {
         let case = Case::load(&file, &evidence, init.as_deref())?;
-        let property = case.loaded.property(&targets, &Watch::none())?;
+        let property =
+            if none { Property::default() } else { case.loaded.property(&targets, &Watch::none())? };
         Ok((case, property))
     });
     let (case, property) = match read {

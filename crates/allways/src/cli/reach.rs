@@ -8,7 +8,7 @@ use super::session::Session;
 use super::stats::{self, Stats};
 use super::{Context, Failure, words};
 use allways::verify::{name, nothing};
-use allways::{Engine, LoadError, Question, Reached, Report, StopReason, Verdict, Watch, load, reach};
+use allways::{Bound, Engine, LoadError, Question, Reached, Report, StopReason, Verdict, Watch, load, reach};
 use allways_model::notation::show_visible;
 use allways_model::pushdown::{Explicit, Pushdown, Visible};
 use serde::{Serialize, Serializer};
@@ -71,7 +71,8 @@ fn within_bounds(question: &Question, report: &Report) -> bool {
 /// What is known if not even the file was read.
 fn not_loaded(reason: StopReason) -> Reached {
     let report = nothing(reason);
-    Reached { report, converged: false, searching: Duration::ZERO, checking: Duration::ZERO }
+    let (searching, checking) = (Duration::ZERO, Duration::ZERO);
+    Reached { report, converged: false, visible: Bound::AtLeast, searching, checking }
 }
 
 /// How many states there are, if that is known. Most engines converge without having seen every state. The invariants of
@@ -118,6 +119,9 @@ impl Answer<'_> {
             details.push(words::count(rounds, "round"));
             details.push(words::count(delays, "delay"));
         }
+        if let Some(contexts) = figures.contexts {
+            details.push(words::count(contexts, "context"));
+        }
         details.push(words::duration(self.session.elapsed()));
         let details = details.join(", ");
         let (word, rest) = match &report.verdict {
@@ -129,7 +133,8 @@ impl Answer<'_> {
                 ("unknown", format!("{file} was not read to the end, because {}", words::because(reason)))
             }
             Verdict::Unknown(reason) => {
-                ("unknown", format!("{file} has at least {visible}, because {}", words::because(reason)))
+                let bound = self.reached.visible.words();
+                ("unknown", format!("{file} has {bound} {visible}, because {}", words::because(reason)))
             }
             _ => ("converged", format!("{file} has exactly {visible}")),
         };
@@ -150,7 +155,7 @@ impl Answer<'_> {
     }
 
     fn print_json(&self, context: &mut Context) {
-        let Reached { report, converged, searching, checking } = self.reached;
+        let Reached { report, converged, visible, searching, checking } = self.reached;
         let figures = &report.figures;
         let reason = match &report.verdict {
             Verdict::Unknown(reason) => Some(reason.to_string()),
@@ -162,6 +167,7 @@ impl Answer<'_> {
             threads: self.system.map(Pushdown::threads),
             converged: *converged,
             visible_states: report.visible.count(),
+            visible_states_are: if self.bounded { Bound::Exactly } else { *visible }.words(),
             concrete_states: concrete_states(name(self.engine, report), self.reached, self.bounded),
             stored_states: figures.concrete_states,
             rounds: figures.rounds,
@@ -191,6 +197,7 @@ struct Object<'a> {
     threads: Option<usize>,
     converged: bool,
     visible_states: u128,
+    visible_states_are: &'static str,
     concrete_states: Option<u128>,
     stored_states: Option<usize>,
     rounds: Option<u32>,

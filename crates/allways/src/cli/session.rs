@@ -20,7 +20,7 @@ pub struct Limits {
     /// Stop after this long, such as 60s, 500ms, 2m or 1h; for each file.
     #[arg(long, value_name = "TIME", value_parser = read_duration, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
-    /// Stop when this much memory is resident, such as 4G or 500M.
+    /// Stop when this much memory is resident, such as 4G or 500M; if not given, four fifths of what is available.
     #[arg(long, value_name = "SIZE", value_parser = read_bytes, allow_hyphen_values = true)]
     pub memory: Option<usize>,
 }
@@ -30,13 +30,16 @@ pub struct Session {
     started: Instant,
     limits: Limits,
     meter: Meter,
+    /// What may be used if no limit is given, where that is known.
+    available: Option<usize>,
     progress: Option<ProgressLine>,
 }
 
 impl Session {
     /// A run that started then. `progress`: whether to show it, if there is a terminal.
     pub fn new(started: Instant, limits: Limits, progress: bool) -> Session {
-        Session { started, limits, meter: Meter::new(), progress: ProgressLine::new(progress) }
+        let available = available().map(|bytes| bytes / 5 * 4);
+        Session { started, limits, meter: Meter::new(), available, progress: ProgressLine::new(progress) }
     }
 
     /// From now on an interruption is noted by the [`Watch`]; a second one ends the process.
@@ -59,7 +62,7 @@ impl Session {
         let result = work(&Watch {
             // A time too far away to be represented is no limit.
             deadline: self.limits.timeout.and_then(|timeout| self.started.checked_add(timeout)),
-            memory: self.limits.memory,
+            memory: self.limits.memory.or(self.available),
             memory_used: &|| self.meter.resident(),
             interrupt: &INTERRUPT,
             progress: &tell,
@@ -158,6 +161,13 @@ impl Meter {
         self.measure();
         reported.max(self.largest.load(Ordering::Relaxed))
     }
+}
+
+/// How much memory can be had without swapping, where the system says so.
+fn available() -> Option<usize> {
+    let information = fs::read_to_string("/proc/meminfo").ok()?;
+    let kilobytes = information.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kilobytes.split_whitespace().next()?.parse::<usize>().ok()?.checked_mul(1024)
 }
 
 /// `60s`, `500ms`, `2m`, `1.5h`; a bare number is seconds.

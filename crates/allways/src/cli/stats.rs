@@ -117,6 +117,7 @@ pub struct Stats {
     store_bytes: usize,
     search_seconds: f64,
     checking_seconds: f64,
+    remarks: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -151,6 +152,7 @@ impl Stats {
             store_bytes: figures.store_bytes,
             search_seconds: searching.as_secs_f64(),
             checking_seconds: checking.as_secs_f64(),
+            remarks: figures.remarks.clone(),
         }
     }
 }

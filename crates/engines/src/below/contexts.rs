@@ -7,6 +7,7 @@
 //! Within one context infinitely many states may be reachable; then the exploration of that context ends only at a limit.
 //! Finite context reachability ([`fcr`](mod@crate::automata::fcr)) rules that out.
 
+use crate::above::finite_contexts::require_finite_contexts;
 use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
 use crate::store::{Disabled, Halt, Space, StateId};
 use allways_evidence::{StopReason, Verdict};
@@ -120,12 +121,16 @@ impl Engine for ContextsEngine {
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
         let bound = question.contexts.unwrap_or(0);
         let mut explorer = Contexts::new(system, question, watch);
-        let mut outcome = explorer.space.alarm();
+        let mut outcome =
+            explorer.space.alarm().and_then(|()| Ok(require_finite_contexts(system, question, watch)?));
         // Once a context shows nothing new, the others do not either.
         while outcome.is_ok() && explorer.contexts < bound && explorer.grown() {
             outcome = explorer.add_context();
         }
         explorer.contexts = if outcome.is_ok() { bound } else { explorer.contexts };
-        explorer.report(outcome.map(|()| Verdict::Unknown(StopReason::Bound(format!("{bound} contexts")))))
+        explorer.report(outcome.map(|()| {
+            let contexts = if bound == 1 { "context" } else { "contexts" };
+            Verdict::Unknown(StopReason::Bound(format!("{bound} {contexts}")))
+        }))
     }
 }

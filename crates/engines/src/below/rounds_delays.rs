@@ -276,7 +276,12 @@ impl Engine for RoundsDelays {
         let (rounds, delays) = (question.rounds.unwrap_or(0), question.delays.unwrap_or(0));
         let mut explorer = Explorer::new(system, question, delays.min(MAX_BOUND), watch);
         let halt = match explorer.add_rounds(rounds) {
-            Ok(()) => StopReason::Bound(format!("{rounds} rounds and {delays} delays")).into(),
+            Ok(()) => {
+                let some = |number: u32, thing: &str| {
+                    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+                };
+                StopReason::Bound(format!("{} and {}", some(rounds, "round"), some(delays, "delay"))).into()
+            }
             Err(halt) => halt,
         };
         Report {

@@ -21,6 +21,7 @@ pub use race::CubaRace;
 
 use crate::above::emerging::Emerging;
 use crate::above::exact;
+use crate::above::finite_contexts::require_finite_contexts;
 use crate::above::tops::Tops;
 use crate::below::contexts::Contexts;
 use crate::below::free;
@@ -52,6 +53,7 @@ impl Engine for Scheme1 {
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
         let mut explorer = Contexts::new(system, question, watch);
         let outcome = explorer.space().alarm().and_then(|()| {
+            require_finite_contexts(system, question, watch)?;
             while explorer.grown() {
                 explorer.add_context()?;
             }
@@ -78,6 +80,7 @@ impl Engine for Cuba {
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
         let mut explorer = Contexts::new(system, question, watch);
         let outcome = explorer.space().alarm().and_then(|()| {
+            require_finite_contexts(system, question, watch)?;
             let above = Above::compute(system, question, watch)?;
             let bound = collapse(&above.generators, &mut explorer)?;
             Ok((bound, above.certificate(explorer.space().observed().visible_states())?))

@@ -1,7 +1,7 @@
 //! What is used where no engine is named: the sandwich, and others beside it if that takes long.
 //!
 //! The sandwich decides most systems in milliseconds, so it starts alone. After a moment the others follow on the second
-//! core, one after another: a free search, which decides finite systems and finds shallow bugs; DrUBA, whose schedules differ
+//! core, one after another: a free search, which decides finite systems and finds shallow bugs; AI, whose schedules differ
 //! from those of the search; and CUBA with automata, for contexts that reach infinitely many states. The first that decides
 //! stops the rest.
 

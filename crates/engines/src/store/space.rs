@@ -216,7 +216,8 @@ impl<'a> Space<'a> {
         if self.states.len() > self.max_states {
             return Err(StopReason::Bound(format!("the first {} states", self.max_states)).into());
         }
-        Ok(self.states.growth(states).map_or(Ok(()), |bytes| self.watch.room_for(bytes))?)
+        let bytes = self.states.growth(states).unwrap_or(0) + self.threads.growth(states);
+        Ok(if bytes > 0 { self.watch.room_for(bytes) } else { Ok(()) }?)
     }
 
     /// Asks the watcher whether to go on, where there is work that is no image.

@@ -111,6 +111,11 @@ impl Stacks {
         Stack::from_top(self.symbols(stack).collect::<Vec<_>>())
     }
 
+    /// How many stacks are in the index, and how many would fit.
+    pub fn index_size(&self) -> (usize, usize) {
+        (self.index.len(), self.index.capacity())
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>() + self.index.capacity() * 13

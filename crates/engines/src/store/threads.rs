@@ -96,6 +96,17 @@ impl<'a> Threads<'a> {
         range
     }
 
+    /// How many bytes the maps will need at once, if adding so many stacks to each may make them grow.
+    pub fn growth(&self, stacks: usize) -> usize {
+        let map = |room: usize, capacity: usize| if room < stacks { capacity * 2 * 20 } else { 0 };
+        let local = |local: &Local| {
+            let (len, capacity) = local.stacks.index_size();
+            map(capacity - len, capacity)
+                + map(local.ranges.capacity() - local.ranges.len(), local.ranges.capacity())
+        };
+        self.locals.iter().map(local).sum()
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let local = |local: &Local| {

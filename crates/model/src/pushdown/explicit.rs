@@ -68,6 +68,15 @@ pub struct Explicit {
     pub initial: State,
 }
 
+impl Explicit {
+    /// Whether a symbol occurs in a thread's rules or on its initial stack. If not, it is never seen.
+    pub fn occurs(&self, thread: usize, symbol: Symbol) -> bool {
+        let mut rules = self.threads[thread].iter();
+        rules.any(|(_, top, rule)| *top == symbol || rule.word.symbols().contains(&symbol))
+            || self.initial.stacks[thread].symbols().any(|other| other == symbol)
+    }
+}
+
 impl Pushdown for Explicit {
     fn threads(&self) -> usize {
         self.threads.len()
