@@ -1,17 +1,19 @@
 //! Sets of states, the heart of every explorer.
 //!
-//! * [`states`]: a set of rows of small numbers, packed into machine words: no allocation per state;
+//! * [`packing`]: rows of small numbers in machine words;
+//! * [`states`]: a set of such rows: no allocation per state;
 //! * [`expand`]: successors of rows, many at a time, in any system whose threads move by themselves;
-//! * [`both_cores`]: the same for very many rows;
+//! * [`pipeline`]: the same for very many rows, on two cores;
 //! * [`stacks`]: the stacks of one thread, each distinct stack stored once and named by a number;
 //! * [`threads`]: how each thread moves, as a graph over (shared state, stack number), built when asked for;
 //! * [`trace`]: runs, rebuilt from the states they pass through;
 //! * [`space`]: all of these together: a growing set of reachable states with their origins;
 //! * [`observed`]: what is seen of the states of a space.
 
-pub mod both_cores;
 pub mod expand;
 pub mod observed;
+pub mod packing;
+pub mod pipeline;
 pub mod space;
 pub mod stacks;
 pub mod states;

@@ -3,7 +3,7 @@
 //! `ALLWAYS_RANDOM=N` sets the number of random systems.
 
 use allways_engines::{Engine, Question, engines};
-use allways_evidence::Verdict;
+use allways_evidence::{StopReason, Verdict};
 use allways_testkit::conformance::{ask, conforms_within};
 use allways_testkit::corpus::{self, Count};
 use allways_testkit::{families, random, reference};
@@ -133,5 +133,23 @@ fn several_cores_agree_with_one() {
         assert_eq!(one.figures.images, two.figures.images, "{name}");
         assert_eq!(two.visible.sorted(), three.visible.sorted(), "{name}");
         assert_eq!(two.verdict, run(Some(2)).verdict, "{name}: the same run differs");
+    }
+}
+
+/// A bound reached while two cores are at work ends the run, and what was found so far is reported.
+#[test]
+fn two_cores_stop_at_bounds() {
+    let family = families::wheel(5, 12);
+    let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
+    for name in ["free", "tops"] {
+        let engine = engines().iter().find(|engine| engine.name() == name).expect("an engine");
+        let question =
+            Question { no_symmetry: true, cores: Some(2), max_states: Some(100_000), ..Question::default() };
+        let report = ask(*engine, &system, &question);
+        assert!(
+            matches!(report.verdict, Verdict::Unknown(StopReason::Bound(_))),
+            "{name}: {:?}",
+            report.verdict
+        );
     }
 }

@@ -52,10 +52,6 @@ impl Graph for Cut<'_> {
             moves
         })
     }
-
-    fn known(&self, thread: usize, shared: Shared, top: Symbol) -> Option<&[Move]> {
-        self.known[thread].get(&(shared, top)).map(Vec::as_slice)
-    }
 }
 
 impl Emerging {

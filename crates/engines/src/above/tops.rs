@@ -11,14 +11,14 @@
 mod windows;
 
 use crate::engine::{Engine, Figures, Progress, Question, Report, VisibleStates, Watch};
-use crate::store::both_cores;
+use crate::store::pipeline;
 use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
 use allways_evidence::{Invariant, StopReason, Verdict};
 use allways_model::notation::show_visible;
 use allways_model::pushdown::{Pushdown, Shared, Visible};
 use allways_model::symmetry::Kinds;
 use hashbrown::HashMap;
-use std::ops::Range;
+use std::ops::ControlFlow;
 use windows::{Late, Windows};
 
 /// The set Z; see the module.
@@ -56,15 +56,21 @@ impl<'a> Tops<'a> {
         }
         let mut expanded = 0;
         let cores = question.cores.unwrap_or(1);
+        let max_states = question.max_states.unwrap_or(usize::MAX);
         let several = cores > 1 && kinds.trivial();
         loop {
             while expanded < tops.states.len() {
-                if several && tops.states.len() - expanded >= 8 * CHUNK {
-                    let end = tops.states.len().min(expanded + 32 * CHUNK);
-                    tops.expand_on(cores, expanded as StateId..end as StateId);
-                    expanded = end;
+                if tops.states.len() > max_states {
+                    return Err(StopReason::Bound(format!("the first {max_states} abstract states")));
+                }
+                if several && tops.states.len() - expanded >= 4 * CHUNK {
+                    let next = tops.expand_on_two_cores(expanded as StateId, max_states, watch) as usize;
                     tops.poll(watch)?;
-                    continue;
+                    if next > expanded {
+                        expanded = next;
+                        continue;
+                    }
+                    // The next state has a move that does not fit the packing; the way on one core widens it.
                 }
                 let end = tops.states.len().min(expanded + CHUNK);
                 let chunk: Vec<StateId> = (expanded as StateId..end as StateId).collect();
@@ -73,9 +79,6 @@ impl<'a> Tops<'a> {
                 *images += (chunk.len() * system.threads()) as u64;
                 expanded = end;
                 tops.poll(watch)?;
-                if let Some(max) = question.max_states.filter(|&max| tops.states.len() > max) {
-                    return Err(StopReason::Bound(format!("the first {max} abstract states")));
-                }
             }
             let late = tops.windows.take_late();
             if late.is_empty() {
@@ -85,16 +88,18 @@ impl<'a> Tops<'a> {
         }
     }
 
-    /// Expands a range of states on several cores.
-    fn expand_on(&mut self, cores: usize, from: Range<StateId>) {
+    /// Expands states from this number on, on two cores, until none waits or a limit is near; returns the first that has not
+    /// been expanded.
+    fn expand_on_two_cores(&mut self, from: StateId, max_states: usize, watch: &Watch) -> StateId {
         let threads = self.system.threads();
-        let Tops { windows, states, expander, images, .. } = self;
-        let mut targets = Vec::new();
-        *images += (from.len() * threads) as u64;
-        for (state, thread) in both_cores::expand(windows, states, threads, from, cores, |_, _, _| ()) {
-            targets.clear();
-            expander.expand(windows, states, thread, &[state], Disabled::Blocks, &mut targets);
-        }
+        let Tops { windows, states, images, .. } = self;
+        let next = pipeline::run(windows, states, threads, from, |states, _, _| {
+            let room = states.growth(CHUNK * threads).unwrap_or(0);
+            let stop = states.len() > max_states || watch.room_for(room).is_err();
+            if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        *images += (next - from) as u64 * threads as u64;
+        next
     }
 
     /// Applies late moves to the states there are.
@@ -184,10 +189,6 @@ struct LateMoves {
 impl Graph for LateMoves {
     fn moves(&mut self, thread: usize, shared: Shared, local: u32) -> &[Move] {
         self.late.get(&(self.kinds.kind(thread), shared, local)).map_or(&[], Vec::as_slice)
-    }
-
-    fn known(&self, thread: usize, shared: Shared, local: u32) -> Option<&[Move]> {
-        Some(self.late.get(&(self.kinds.kind(thread), shared, local)).map_or(&[], Vec::as_slice))
     }
 }
 

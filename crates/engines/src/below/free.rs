@@ -13,8 +13,8 @@ use allways_model::pushdown::Pushdown;
 /// How many states are expanded at a time.
 const CHUNK: usize = 1024;
 
-/// So many that it pays to share them out among cores.
-const MANY: usize = 1 << 13;
+/// So many that it pays to use a second core.
+const MANY: usize = 1 << 12;
 
 /// The engine; see the module.
 pub struct Free;
@@ -61,10 +61,12 @@ pub fn explore(space: &mut Space, cores: usize) -> Result<(), Halt> {
     let several = cores > 1 && space.threads.kinds().trivial();
     while expanded < space.len() {
         if several && space.len() - expanded >= MANY {
-            let end = space.len().min(expanded + 4 * MANY);
-            space.expand(expanded as StateId..end as StateId, cores)?;
-            expanded = end;
-            continue;
+            let next = space.expand_on_two_cores(expanded as StateId)? as usize;
+            if next > expanded {
+                expanded = next;
+                continue;
+            }
+            // The next state has a move that does not fit the packing; the way on one core widens it.
         }
         let end = space.len().min(expanded + CHUNK);
         let chunk: Vec<StateId> = (expanded as StateId..end as StateId).collect();

@@ -50,10 +50,6 @@ impl Graph for Contexts<'_> {
         }
         &self.moves
     }
-
-    fn known(&self, _: usize, _: Shared, _: u32) -> Option<&[Move]> {
-        None
-    }
 }
 
 impl<'a> Symbolic<'a> {

@@ -25,9 +25,6 @@ pub struct Move {
 pub trait Graph {
     /// The moves of a thread.
     fn moves(&mut self, thread: usize, shared: Shared, local: u32) -> &[Move];
-
-    /// The same, if they are known already.
-    fn known(&self, thread: usize, shared: Shared, local: u32) -> Option<&[Move]>;
 }
 
 /// What a thread that cannot move contributes to an image.
@@ -128,11 +125,7 @@ impl Expander {
                         return Err((column, value));
                     }
                 }
-                let start = self.keys.len();
-                self.keys.extend_from_slice(states.key(id));
-                let key = &mut self.keys[start..];
-                states.set_column(key, 0, to.shared);
-                states.set_column(key, 1 + thread, to.local);
+                states.successor_onto(id, to.shared, 1 + thread, to.local, &mut self.keys);
                 self.sources.push(id);
             }
         }

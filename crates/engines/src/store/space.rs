@@ -4,9 +4,9 @@
 //! states; the space adds the successors and remembers for each new state where it was found from. A state is bad if its
 //! visible part is; the first bad one stops the exploration.
 
-use super::both_cores;
 use super::expand::{Disabled, Expander};
 use super::observed::Observed;
+use super::pipeline;
 use super::states::{StateId, States, make_room};
 use super::threads::Threads;
 use super::trace;
@@ -15,7 +15,7 @@ use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, State};
 use allways_model::symmetry::Kinds;
-use std::ops::Range;
+use std::ops::ControlFlow;
 
 /// Why an exploration stopped before its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,6 +44,9 @@ pub struct Space<'a> {
     images: u64,
     watch: &'a Watch<'a>,
 }
+
+/// New states between two looks at them, on two cores.
+const BURST: usize = 1 << 20;
 
 /// As many as numbers of 32 bits can name, with some to spare.
 const MAX_STATES: usize = 4_000_000_000;
@@ -190,25 +193,31 @@ impl<'a> Space<'a> {
         Ok(())
     }
 
-    /// Adds the successors of a range of states under all threads, on several cores. For spaces without symmetry.
-    pub fn expand(&mut self, from: Range<StateId>, cores: usize) -> Result<(), Halt> {
-        let threads = self.threads.count();
-        let Space { threads: graph, states, origins, .. } = self;
-        let left = both_cores::expand(graph, states, threads, from.clone(), cores, |states, id, parent| {
-            origins.admit(graph, states, id, parent);
+    /// Expands states from this number on under all threads, on two cores, for a while; returns the first that has not been
+    /// expanded. For spaces without symmetry.
+    pub fn expand_on_two_cores(&mut self, from: StateId) -> Result<StateId, Halt> {
+        let (before, threads) = (self.states.len(), self.threads.count());
+        let max_states = self.max_states;
+        let Space { threads: graph, states, origins, watch, .. } = self;
+        let mut parents = Vec::new();
+        let next = pipeline::run(graph, states, threads, from, |states, _, origins| {
+            parents.extend_from_slice(origins);
+            let room = states.growth(BURST / 16).unwrap_or(0);
+            let full = states.len() - before > BURST || states.len() > max_states;
+            let stop = full || watch.room_for(room).is_err();
+            if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
+        for (offset, &parent) in parents.iter().enumerate() {
+            origins.admit(graph, states, (before + offset) as StateId, parent);
+        }
         if let Some(observed) = &mut self.observed {
             observed.update(&self.threads, &self.states);
         }
-        self.images += (from.len() * threads - left.len()) as u64;
+        self.images += (next - from) as u64 * threads as u64;
         self.alarm()?;
-        let mut targets = Vec::new();
-        for (state, thread) in left {
-            targets.clear();
-            self.image(thread, &[state], Disabled::Blocks, Progress::default(), &mut targets)?;
-        }
-        self.check_room(from.len() * threads)?;
-        self.poll(Progress::default())
+        self.check_room(BURST)?;
+        self.poll(Progress::default())?;
+        Ok(next)
     }
 
     /// Whether there is room for so many more states.

@@ -1,16 +1,20 @@
 //! A set of rows of small numbers, numbered in the order of insertion.
 //!
-//! A row is packed into as few 64-bit words as hold it, each number within one word; the words of all rows are one flat
+//! A row is packed into as few 64-bit words as hold it ([`packing`](super::packing)); the words of all rows are one flat
 //! array. When a number does not fit into its field, all rows are packed anew with wider fields, which happens a handful
 //! of times in a run, and no state changes its number.
 //!
-//! The index is an open-addressing table with linear probing. A slot is 32 bits: the number of a row in as many bits as
-//! the largest needs, and in the others a *tag*, some bits of the row's hash, which tells most foreign rows from the one
-//! looked for without a look at them. The table is rebuilt from the rows when it grows, so the old one need not be kept.
+//! The index is an open-addressing table of groups of eight slots; a row is in the first group from its home that had a
+//! vacant slot. A slot is 32 bits: the number of a row in as many bits as the largest needs, and in the others a *tag*, some
+//! bits of the row's hash, which tells most foreign rows from the one looked for without a look at them. A group is compared
+//! in a few instructions, without branches that are hard to predict. The table is rebuilt from the rows when it grows, so
+//! the old one need not be kept.
 //! Look-ups are done in batches ([`States::insert_batch`]): first all slots are read, then all rows compared, so that
 //! cache misses overlap.
 
+use super::packing::Packing;
 use std::hint::black_box;
+use wide::i32x8;
 
 /// The number of a state.
 pub type StateId = u32;
@@ -20,73 +24,34 @@ const MISS: StateId = StateId::MAX;
 
 const VACANT: u32 = 0;
 
-/// Where a number of a row lies in its packed form.
-#[derive(Clone, Copy, Debug)]
-struct Field {
-    word: u32,
-    shift: u32,
-    width: u32,
-}
-
-impl Field {
-    fn mask(self) -> u64 {
-        (1 << self.width) - 1
-    }
-
-    fn get(self, words: &[u64]) -> u32 {
-        (words[self.word as usize] >> self.shift & self.mask()) as u32
-    }
-
-    fn set(self, words: &mut [u64], value: u32) {
-        let word = &mut words[self.word as usize];
-        *word = *word & !(self.mask() << self.shift) | u64::from(value) << self.shift;
-    }
-}
-
 /// A set of rows; see the module.
 pub struct States {
-    fields: Vec<Field>,
-    /// Words per row.
-    words: usize,
+    packing: Packing,
     keys: Vec<u64>,
     index: Index,
     /// What the first pass of a batch found: the hash of each key, and the row it may equal.
     probes: Vec<(u64, StateId)>,
+    /// Places in a batch of keys that are not known at once.
+    missing: Vec<u32>,
     scratch: Vec<u64>,
 }
 
 impl States {
     /// An empty set of rows of this many numbers.
     pub fn new(columns: usize) -> States {
-        let mut states = States {
-            fields: Vec::new(),
-            words: 0,
+        States {
+            packing: Packing::new(&vec![4; columns]),
             keys: Vec::new(),
             index: Index::new(10),
             probes: Vec::new(),
+            missing: Vec::new(),
             scratch: Vec::new(),
-        };
-        states.lay_out(&vec![4; columns]);
-        states
-    }
-
-    /// Places fields of these widths one after another, none across a word boundary.
-    fn lay_out(&mut self, widths: &[u32]) {
-        self.fields.clear();
-        let (mut word, mut shift) = (0, 0);
-        for &width in widths {
-            if shift + width > 64 {
-                (word, shift) = (word + 1, 0);
-            }
-            self.fields.push(Field { word, shift, width });
-            shift += width;
         }
-        self.words = word as usize + 1;
     }
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.keys.len() / self.words
+        self.keys.len() / self.words()
     }
 
     /// Whether there are none.
@@ -96,64 +61,72 @@ impl States {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.index.slots[..]) + self.keys.capacity() * size_of::<u64>()
+        self.index.bytes() + self.keys.capacity() * size_of::<u64>()
     }
 
     /// How many bytes the index will need at once, if adding this many rows may make it grow.
     pub fn growth(&self, rows: usize) -> Option<usize> {
         let grows = self.len() + rows > self.index.room();
-        grows.then_some(size_of_val(&self.index.slots[..]) * 2)
+        grows.then_some(self.index.bytes() * 2)
+    }
+
+    /// How rows are packed at present.
+    pub fn packing(&self) -> &Packing {
+        &self.packing
     }
 
     /// Words per row; the length of a key.
     pub fn words(&self) -> usize {
-        self.words
+        self.packing.words()
     }
 
     /// The packed form of a row.
     pub fn key(&self, id: StateId) -> &[u64] {
-        let start = id as usize * self.words;
-        &self.keys[start..start + self.words]
+        &self.keys[id as usize * self.words()..][..self.words()]
     }
 
     /// One number of a row.
     pub fn column(&self, id: StateId, column: usize) -> u32 {
-        self.fields[column].get(self.key(id))
+        self.packing.get(self.key(id), column)
     }
 
     /// A whole row.
     pub fn row(&self, id: StateId) -> impl ExactSizeIterator<Item = u32> {
-        let key = self.key(id);
-        self.fields.iter().map(|field| field.get(key))
+        self.packing.row(self.key(id))
     }
 
     /// Whether `value` fits into a column as it is packed now; if not, [`States::widen`] makes it fit.
     pub fn fits(&self, column: usize, value: u32) -> bool {
-        u64::from(value) <= self.fields[column].mask()
+        self.packing.fits(column, value)
     }
 
-    /// Replaces one number of a packed row; it must fit.
-    pub fn set_column(&self, key: &mut [u64], column: usize, value: u32) {
-        debug_assert!(self.fits(column, value));
-        self.fields[column].set(key, value);
+    /// Appends to `keys` the packed form of a row with the first column and another one replaced by what must fit.
+    #[inline]
+    pub fn successor_onto(&self, id: StateId, first: u32, column: usize, value: u32, keys: &mut Vec<u64>) {
+        debug_assert!(self.fits(0, first) && self.fits(column, value));
+        let start = keys.len();
+        match self.words() {
+            1 => keys.push(self.keys[id as usize]),
+            2 => keys.extend_from_slice(&self.keys[id as usize * 2..][..2]),
+            _ => keys.extend_from_slice(self.key(id)),
+        }
+        let key = &mut keys[start..];
+        self.packing.set(key, 0, first);
+        self.packing.set(key, column, value);
     }
 
     /// Packs everything anew such that `value` fits into `column`, with some room for larger ones. Keys made before are
     /// void.
     #[cold]
     pub fn widen(&mut self, column: usize, value: u32) {
-        let mut widths: Vec<u32> = self.fields.iter().map(|field| field.width).collect();
-        widths[column] = (34 - value.leading_zeros()).clamp(widths[column] + 1, 32);
-        let (old_fields, old_words) = (self.fields.clone(), self.words);
-        self.lay_out(&widths);
+        let wider = self.packing.widened(column, value);
+        let old = std::mem::replace(&mut self.packing, wider);
         let old_keys = std::mem::take(&mut self.keys);
-        self.keys = vec![0; old_keys.len() / old_words * self.words];
-        for (old, new) in old_keys.chunks_exact(old_words).zip(self.keys.chunks_exact_mut(self.words)) {
-            for (from, to) in old_fields.iter().zip(&self.fields) {
-                to.set(new, from.get(old));
-            }
+        self.keys = Vec::with_capacity(old_keys.len() / old.words() * self.words());
+        for key in old_keys.chunks_exact(old.words()) {
+            self.packing.pack_onto(old.row(key), &mut self.keys);
         }
-        self.index = Index::of(&self.keys, self.words, self.index.bits);
+        self.index = Index::of(&self.keys, self.words(), self.index.bits);
     }
 
     /// Adds a row; returns its number and whether it is new.
@@ -167,7 +140,7 @@ impl States {
         key.clear();
         self.pack_onto(row, &mut key);
         let before = self.len();
-        let id = self.insert_key(&key, hash(&key));
+        let id = self.insert_key_of::<0>(&key, hash(&key));
         self.scratch = key;
         (id, id as usize == before)
     }
@@ -184,16 +157,12 @@ impl States {
 
     /// Appends the packed form of a row to `keys`; its numbers must fit.
     pub fn pack_onto(&self, row: &[u32], keys: &mut Vec<u64>) {
-        let start = keys.len();
-        keys.resize(start + self.words, 0);
-        for (field, &value) in self.fields.iter().zip(row) {
-            field.set(&mut keys[start..], value);
-        }
+        self.packing.pack_onto(row.iter().copied(), keys);
     }
 
     /// Adds packed rows, one after another in `keys`; appends their numbers to `ids`.
     pub fn insert_batch(&mut self, keys: &[u64], ids: &mut Vec<StateId>) {
-        match self.words {
+        match self.words() {
             1 => self.insert_batch_of::<1>(keys, ids),
             2 => self.insert_batch_of::<2>(keys, ids),
             _ => self.insert_batch_of::<0>(keys, ids),
@@ -202,24 +171,35 @@ impl States {
 
     /// `WORDS` is the number of words per row where the compiler may know it, else 0.
     fn insert_batch_of<const WORDS: usize>(&mut self, keys: &[u64], ids: &mut Vec<StateId>) {
-        let words = if WORDS == 0 { self.words } else { WORDS };
+        let words = if WORDS == 0 { self.words() } else { WORDS };
         let mut probes = std::mem::take(&mut self.probes);
         self.probe::<WORDS>(keys, &mut probes);
-        for (key, &(hash, guess)) in keys.chunks_exact(words).zip(&probes) {
-            ids.push(if guess == MISS { self.insert_key(key, hash) } else { guess });
+        // Which keys are new is hard to predict: they are singled out without a branch.
+        let first = ids.len();
+        self.missing.resize(probes.len(), 0);
+        let mut missing = 0;
+        for (place, &(_, guess)) in probes.iter().enumerate() {
+            ids.push(guess);
+            self.missing[missing] = place as u32;
+            missing += usize::from(guess == MISS);
+        }
+        for index in 0..missing {
+            let place = self.missing[index] as usize;
+            let key = &keys[place * words..][..words];
+            ids[first + place] = self.insert_key_of::<WORDS>(key, probes[place].0);
         }
         self.probes = probes;
     }
 
     /// Finds for each key its hash and the row it equals, or [`MISS`] if that is not known at once.
     fn probe<const WORDS: usize>(&self, keys: &[u64], probes: &mut Vec<(u64, StateId)>) {
-        let words = if WORDS == 0 { self.words } else { WORDS };
+        let words = if WORDS == 0 { self.words() } else { WORDS };
         // Each pass loads, without a branch that depends on what is loaded, what the next one decides on.
         let mut touched = 0;
         probes.clear();
         for key in keys.chunks_exact(words) {
             let hash = hash(key);
-            touched ^= self.index.slots[self.index.home(hash)];
+            touched ^= self.index.groups[self.index.home(hash)].0[0];
             probes.push((hash, MISS));
         }
         black_box(touched);
@@ -236,30 +216,25 @@ impl States {
         }
     }
 
-    /// Which of these keys, by their place, are not known at once to be there, each with its hash.
-    pub fn unknown(&self, keys: &[u64], probes: &mut Vec<(u64, StateId)>, unknown: &mut Vec<(usize, u64)>) {
-        match self.words {
-            1 => self.probe::<1>(keys, probes),
-            2 => self.probe::<2>(keys, probes),
-            _ => self.probe::<0>(keys, probes),
-        }
-        let missing = probes.iter().enumerate().filter(|(_, (_, guess))| *guess == MISS);
-        unknown.extend(missing.map(|(place, &(hash, _))| (place, hash)));
-    }
-
-    /// Adds a packed row whose hash is known; returns its number.
-    pub fn insert_key(&mut self, key: &[u64], hash: u64) -> StateId {
-        let (keys, words) = (&mut self.keys, self.words);
-        let same = |id: StateId| &keys[id as usize * words..][..words] == key;
+    fn insert_key_of<const WORDS: usize>(&mut self, key: &[u64], hash: u64) -> StateId {
+        let words = if WORDS == 0 { self.words() } else { WORDS };
+        let keys = &mut self.keys;
+        let same = |id: StateId| match WORDS {
+            1 => keys[id as usize] == key[0],
+            _ => &keys[id as usize * words..][..words] == key,
+        };
         match self.index.find(hash, same) {
             Ok(id) => id,
             Err(slot) => {
                 let id = (keys.len() / words) as StateId;
                 make_room(keys, words);
-                keys.extend_from_slice(key);
+                match WORDS {
+                    1 => keys.push(key[0]),
+                    _ => keys.extend_from_slice(key),
+                }
                 self.index.occupy(slot, hash, id);
                 if id as usize == self.index.room() {
-                    self.index = Index::new(0);
+                    self.index = Index::new(Index::SMALLEST);
                     self.index = Index::of(&self.keys, words, (id + 1).ilog2() + 2);
                 }
                 id
@@ -268,42 +243,67 @@ impl States {
     }
 }
 
+/// Slots that are looked at together. Aligned, so that none lies across two cache lines.
+#[derive(Clone, Copy)]
+#[repr(align(32))]
+struct Group([u32; Group::SLOTS]);
+
+impl Group {
+    const SLOTS: usize = 8;
+    const VACANT: Group = Group([VACANT; Group::SLOTS]);
+
+    /// Two sets of slots, as bits: those with this tag, and the vacant ones.
+    fn scan(&self, tag: u32, tags: u32) -> (u32, u32) {
+        let slots = i32x8::new(self.0.map(u32::cast_signed));
+        let same =
+            (slots & i32x8::splat(tags.cast_signed())).simd_eq(i32x8::splat(tag.cast_signed())).to_bitmask();
+        let vacant = slots.simd_eq(i32x8::ZERO).to_bitmask();
+        (same & !vacant, vacant)
+    }
+}
+
 /// The table of row numbers. A slot holds the row's number plus one below, the tag above; 0 is vacant.
 struct Index {
     /// The table has two to this power slots.
     bits: u32,
-    slots: Vec<u32>,
+    groups: Vec<Group>,
 }
 
 impl Index {
+    const SMALLEST: u32 = Group::SLOTS.ilog2();
+
     fn new(bits: u32) -> Index {
-        Index { bits, slots: vec![VACANT; 1 << bits] }
+        Index { bits, groups: vec![Group::VACANT; 1 << (bits - Index::SMALLEST)] }
     }
 
-    /// The index of these rows, at least as large as `bits` says.
+    /// The index of these rows, with two to the power of `bits` slots.
     fn of(keys: &[u64], words: usize, bits: u32) -> Index {
         let mut index = Index::new(bits);
         for (id, key) in keys.chunks_exact(words).enumerate() {
             let hash = hash(key);
-            if let Err(vacant) = index.find(hash, |_| false) {
-                index.occupy(vacant, hash, id as StateId);
+            if let Err(place) = index.find(hash, |_| false) {
+                index.occupy(place, hash, id as StateId);
             }
         }
         index
     }
 
+    fn bytes(&self) -> usize {
+        size_of_val(&self.groups[..])
+    }
+
     /// So many rows may be in the table before it grows.
     fn room(&self) -> usize {
-        (self.slots.len() / 5 * 4).min(MISS as usize - 1)
+        ((1_usize << self.bits) / 5 * 4).min(MISS as usize - 1)
     }
 
     fn home(&self, hash: u64) -> usize {
-        (hash >> 32) as usize & (self.slots.len() - 1)
+        (hash >> 32) as usize & (self.groups.len() - 1)
     }
 
     /// The part of a slot that holds the number; the tag is above.
     fn number_mask(&self) -> u32 {
-        u32::MAX >> (32 - self.bits.clamp(1, 32))
+        u32::MAX >> (32 - self.bits)
     }
 
     fn tag(&self, hash: u64) -> u32 {
@@ -312,39 +312,43 @@ impl Index {
 
     /// The first row with the tag of this hash, or [`MISS`].
     fn guess(&self, hash: u64) -> StateId {
-        let (mask, numbers, tag) = (self.slots.len() - 1, self.number_mask(), self.tag(hash));
-        let mut slot = self.home(hash);
+        let (mask, numbers, tag) = (self.groups.len() - 1, self.number_mask(), self.tag(hash));
+        let mut group = self.home(hash);
         loop {
-            let entry = self.slots[slot];
-            if entry == VACANT {
-                return MISS;
+            let slots = &self.groups[group];
+            let (same, vacant) = slots.scan(tag, !numbers);
+            // Whether there is a row is hard to predict, so it is no branch; that the search ends here is easy to.
+            let row = (slots.0[same.trailing_zeros() as usize % Group::SLOTS] & numbers).wrapping_sub(1);
+            if same | vacant != 0 {
+                return if same != 0 { row } else { MISS };
             }
-            if entry & !numbers == tag {
-                return (entry & numbers) - 1;
-            }
-            slot = (slot + 1) & mask;
+            group = (group + 1) & mask;
         }
     }
 
-    /// The row with the tag of this hash for which `same` holds, or the vacant slot where it belongs.
-    fn find(&self, hash: u64, same: impl Fn(StateId) -> bool) -> Result<StateId, usize> {
-        let (mask, numbers, tag) = (self.slots.len() - 1, self.number_mask(), self.tag(hash));
-        let mut slot = self.home(hash);
+    /// The row with the tag of this hash for which `is` holds, or the vacant place where it belongs.
+    fn find(&self, hash: u64, is: impl Fn(StateId) -> bool) -> Result<StateId, (usize, usize)> {
+        let (mask, numbers, tag) = (self.groups.len() - 1, self.number_mask(), self.tag(hash));
+        let mut group = self.home(hash);
         loop {
-            let entry = self.slots[slot];
-            if entry == VACANT {
-                return Err(slot);
+            let slots = &self.groups[group];
+            let (mut same, vacant) = slots.scan(tag, !numbers);
+            while same != 0 {
+                let id = (slots.0[same.trailing_zeros() as usize] & numbers) - 1;
+                if is(id) {
+                    return Ok(id);
+                }
+                same &= same - 1;
             }
-            let id = (entry & numbers) - 1;
-            if entry & !numbers == tag && same(id) {
-                return Ok(id);
+            if vacant != 0 {
+                return Err((group, vacant.trailing_zeros() as usize));
             }
-            slot = (slot + 1) & mask;
+            group = (group + 1) & mask;
         }
     }
 
-    fn occupy(&mut self, slot: usize, hash: u64, id: StateId) {
-        self.slots[slot] = self.tag(hash) | (id + 1);
+    fn occupy(&mut self, (group, slot): (usize, usize), hash: u64, id: StateId) {
+        self.groups[group].0[slot] = self.tag(hash) | (id + 1);
     }
 }
 
@@ -405,9 +409,7 @@ mod tests {
         for number in 0..5000_u32 {
             let row = [number % 13, number % 7];
             expected.push(single.insert(&row).0);
-            let mut key = vec![0; states.words()];
-            row.iter().enumerate().for_each(|(column, &value)| states.set_column(&mut key, column, value));
-            keys.extend(key);
+            states.pack_onto(&row, &mut keys);
             if number % 100 == 99 {
                 states.insert_batch(&keys, &mut ids);
                 keys.clear();

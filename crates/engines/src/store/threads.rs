@@ -126,10 +126,4 @@ impl Graph for Threads<'_> {
         };
         &self.locals[kind].moves[start as usize..end as usize]
     }
-
-    fn known(&self, thread: usize, shared: Shared, stack: StackId) -> Option<&[Move]> {
-        let local = &self.locals[self.kinds.kind(thread)];
-        let (start, end) = *local.ranges.get(&(u64::from(shared) << 32 | u64::from(stack)))?;
-        Some(&local.moves[start as usize..end as usize])
-    }
 }

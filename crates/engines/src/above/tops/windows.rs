@@ -134,12 +134,6 @@ impl Graph for Windows<'_> {
         };
         &self.locals[kind].moves[start as usize..end as usize]
     }
-
-    fn known(&self, thread: usize, shared: Shared, window: u32) -> Option<&[Move]> {
-        let local = &self.locals[self.kinds.kind(thread)];
-        let (start, end) = *local.views.get(&(shared, window))?;
-        Some(&local.moves[start as usize..end as usize])
-    }
 }
 
 impl Local {
