@@ -8,6 +8,7 @@ use allways_engines::automata::fcr::{Fcr, fcr, heads};
 use allways_engines::below::contexts::Contexts;
 use allways_engines::below::symbolic::Symbolic;
 use allways_engines::engine::Watch;
+use allways_engines::meet::cuba::Scheme1;
 use allways_engines::{Engine, Question, engines};
 use allways_evidence::Verdict;
 use allways_model::notation::{read_pattern, show_state, show_visible};
@@ -383,4 +384,14 @@ fn published_points_of_collapse() {
     let counts: Vec<usize> = (5..=8).map(|k| reference::visible(&naive(&smallest.system, k)).len()).collect();
     assert_eq!(counts[1..], [749, 751, 751], "the table says that T(R_6) has all 751");
     assert!(counts[0] < 749);
+}
+
+/// Example 8: Scheme 1 stops at three contexts on Figure 2, whose R_k are infinite.
+#[test]
+fn scheme_1_stops_on_figure_2() {
+    let entry = corpus::entry(&corpus::folder().join("cuba-figure-2.pds"));
+    let report = ask(&Scheme1, &entry.system, &Question::default());
+    assert!(matches!(report.verdict, Verdict::Safe(_)), "{:?}", report.verdict);
+    assert_eq!(report.figures.contexts, Some(3));
+    assert_eq!(report.visible.count(), 37);
 }

@@ -9,6 +9,7 @@ use super::stats::{self, Stats};
 use super::{Context, Failure, words};
 use allways::verify::{name, nothing};
 use allways::{Bound, Engine, LoadError, Question, Reached, Report, StopReason, Verdict, Watch, load, reach};
+use allways_evidence::Invariant;
 use allways_model::notation::show_visible;
 use allways_model::pushdown::{Explicit, Pushdown, Visible};
 use serde::{Serialize, Serializer};
@@ -80,7 +81,7 @@ fn not_loaded(reason: StopReason) -> Reached {
 /// than its top symbol, what is visible is all there is.
 fn concrete_states(engine: &str, reached: &Reached, bounded: bool) -> Option<u128> {
     match &reached.report.verdict {
-        Verdict::Safe(invariant) if ["free", "scheme1"].contains(&engine) => {
+        Verdict::Safe(invariant) if ["free", "scheme1"].contains(&engine) && whole(invariant) => {
             let orbits = invariant.states().map(|(_, windows)| invariant.kinds.orbit(windows));
             Some(orbits.fold(0, u128::saturating_add))
         }
@@ -94,6 +95,11 @@ fn concrete_states(engine: &str, reached: &Reached, bounded: bool) -> Option<u12
         Verdict::Unknown(_) if bounded => reached.report.figures.concrete_states.map(|states| states as u128),
         _ => None,
     }
+}
+
+/// Whether an invariant keeps whole stacks: none fills the window.
+fn whole(invariant: &Invariant) -> bool {
+    invariant.windows.iter().flatten().all(|window| window.symbols.len() < invariant.window)
 }
 
 struct Answer<'a> {

@@ -169,6 +169,27 @@ impl<'a> Symbolic<'a> {
         self.look(self.new)
     }
 
+    /// Whether the last context showed no new state: each new symbolic state lies within an old one. This is sufficient, not
+    /// necessary: a set may also be covered by several together.
+    pub fn subsumed(&self) -> Result<bool, StopReason> {
+        let kinds = &self.graph.kinds;
+        let contains = |old: StateId, row: &[u32]| {
+            self.states.column(old, 0) == row[0]
+                && (0..kinds.threads()).all(|thread| {
+                    let [one, other] = [row[1 + thread], self.states.column(old, 1 + thread)].map(LanguageId);
+                    one == other || self.graph.languages[kinds.kind(thread)].is_subset(one, other)
+                })
+        };
+        for id in self.new..self.states.len() as StateId {
+            self.graph.watch.room_for(0)?;
+            let row: Vec<u32> = self.states.row(id).collect();
+            if !(0..self.new).any(|old| contains(old, &row)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Notes what is visible of the symbolic states from this number on: every choice of a top from each set.
     fn look(&mut self, from: StateId) -> Result<(), StopReason> {
         let threads = self.graph.kinds.threads();

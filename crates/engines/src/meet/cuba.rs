@@ -1,6 +1,7 @@
 //! Context-unbounded analysis (CUBA): three methods and the procedure that combines them.
 //!
-//! * [`Scheme1`]: explore R_k until R_k = R_(k+1); then it is everything (section 4, Lemma 7).
+//! * [`Scheme1`]: explore R_k until R_k = R_(k+1); then it is everything (section 4, Lemma 7). State by state, or by sets of
+//!   stacks where a context may reach infinitely many states.
 //! * [`Cuba`]: explore R_k and watch the visible states T(R_k). When they have just stopped growing, and every generator in
 //!   Z is among them, they are all there are (Algorithm 3, Theorem 11).
 //! * [`CubaSymbolic`]: the same on S_k, sets of stacks as automata, for systems in which one context may pass through
@@ -51,9 +52,11 @@ impl Engine for Scheme1 {
     }
 
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+        if let Err(StopReason::GaveUp(_)) = require_finite_contexts(system, question, watch) {
+            return scheme1_on_sets(system, question, watch);
+        }
         let mut explorer = Contexts::new(system, question, watch);
         let outcome = explorer.space().alarm().and_then(|()| {
-            require_finite_contexts(system, question, watch)?;
             while explorer.grown() {
                 explorer.add_context()?;
             }
@@ -66,6 +69,23 @@ impl Engine for Scheme1 {
         }
         report
     }
+}
+
+/// Scheme 1 where a context may reach infinitely many states: R_k as sets of stacks.
+fn scheme1_on_sets(system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+    let mut explorer = Symbolic::new(system, Kinds::distinct(system.threads()), question, watch);
+    let outcome = (|| {
+        while !explorer.bad() {
+            let before = explorer.contexts();
+            explorer.add_context()?;
+            if explorer.subsumed()? {
+                let above = Above::compute(system, question, watch)?;
+                return Ok((Some(before), Some(above.certificate(explorer.visible())?)));
+            }
+        }
+        Ok((None, None))
+    })();
+    symbolic_report(&explorer, system, question, watch, outcome)
 }
 
 impl Engine for Cuba {
@@ -223,22 +243,34 @@ impl Engine for CubaSymbolic {
             let invariant = bound.map(|_| above.certificate(explorer.visible())).transpose()?;
             Ok((bound, invariant))
         });
-        let (bound, verdict) = match outcome {
-            Ok((bound, Some(invariant))) => (bound, Verdict::Safe(invariant)),
-            Err(Halt::Stop(reason)) => (None, Verdict::Unknown(reason)),
-            // A bad state is reachable; the explicit search, which is complete, says how.
-            Ok((_, None)) | Err(Halt::Bad(_)) => {
-                let plain = Question { property: question.property.clone(), ..Question::default() };
-                (None, free::Free.run(system, &plain, watch).verdict)
-            }
-        };
-        let figures = Figures {
-            contexts: bound.or(Some(explorer.contexts())),
-            images: explorer.images(),
-            store_bytes: explorer.bytes(),
-            ..Figures::default()
-        };
-        let exact = matches!(verdict, Verdict::Safe(_));
-        Report { verdict, visible: explorer.report(), exact, figures, engine: None }
+        symbolic_report(&explorer, system, question, watch, outcome)
     }
+}
+
+/// The report on an exploration by sets of stacks that ended so: a point of collapse and an invariant; neither, if a bad state
+/// is among those reached; or a reason.
+fn symbolic_report(
+    explorer: &Symbolic,
+    system: &dyn Pushdown,
+    question: &Question,
+    watch: &Watch,
+    outcome: Result<(Option<u32>, Option<Invariant>), Halt>,
+) -> Report {
+    let (bound, verdict) = match outcome {
+        Ok((bound, Some(invariant))) => (bound, Verdict::Safe(invariant)),
+        Err(Halt::Stop(reason)) => (None, Verdict::Unknown(reason)),
+        // A bad state is reachable; the explicit search, which is complete, says how.
+        Ok((_, None)) | Err(Halt::Bad(_)) => {
+            let plain = Question { property: question.property.clone(), ..Question::default() };
+            (None, free::Free.run(system, &plain, watch).verdict)
+        }
+    };
+    let figures = Figures {
+        contexts: bound.or(Some(explorer.contexts())),
+        images: explorer.images(),
+        store_bytes: explorer.bytes(),
+        ..Figures::default()
+    };
+    let exact = matches!(verdict, Verdict::Safe(_));
+    Report { verdict, visible: explorer.report(), exact, figures, engine: None }
 }
