@@ -15,14 +15,17 @@ struct Field {
 }
 
 impl Field {
+    #[inline]
     fn mask(self) -> u64 {
         (1 << self.width) - 1
     }
 
+    #[inline]
     fn get(self, key: &[u64]) -> u32 {
         (key[self.word as usize] >> self.shift & self.mask()) as u32
     }
 
+    #[inline]
     fn set(self, key: &mut [u64], value: u32) {
         let word = &mut key[self.word as usize];
         *word = *word & !(self.mask() << self.shift) | u64::from(value) << self.shift;
@@ -52,21 +55,25 @@ impl Packing {
     }
 
     /// Words per key.
+    #[inline]
     pub fn words(&self) -> usize {
         self.words
     }
 
     /// Whether a value fits into a column.
+    #[inline]
     pub fn fits(&self, column: usize, value: u32) -> bool {
         u64::from(value) <= self.fields[column].mask()
     }
 
     /// One number of a key.
+    #[inline]
     pub fn get(&self, key: &[u64], column: usize) -> u32 {
         self.fields[column].get(key)
     }
 
     /// Replaces one number of a key; it must fit.
+    #[inline]
     pub fn set(&self, key: &mut [u64], column: usize, value: u32) {
         debug_assert!(self.fits(column, value));
         self.fields[column].set(key, value);

@@ -76,16 +76,19 @@ impl States {
     }
 
     /// Words per row; the length of a key.
+    #[inline]
     pub fn words(&self) -> usize {
         self.packing.words()
     }
 
     /// The packed form of a row.
+    #[inline]
     pub fn key(&self, id: StateId) -> &[u64] {
         &self.keys[id as usize * self.words()..][..self.words()]
     }
 
     /// One number of a row.
+    #[inline]
     pub fn column(&self, id: StateId, column: usize) -> u32 {
         self.packing.get(self.key(id), column)
     }
@@ -96,6 +99,7 @@ impl States {
     }
 
     /// Whether `value` fits into a column as it is packed now; if not, [`States::widen`] makes it fit.
+    #[inline]
     pub fn fits(&self, column: usize, value: u32) -> bool {
         self.packing.fits(column, value)
     }
