@@ -188,9 +188,6 @@ pub struct Search {
     /// Treat threads with the same rules and the same start as different ones.
     #[arg(long)]
     pub no_symmetry: bool,
-    /// Use one core or two for one search, where there is no symmetry to be used instead (engines free and tops).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
-    pub cores: Option<u32>,
     /// Use the coarser bound of the CUBA paper, as a comparison (cuba's engines).
     #[arg(long)]
     pub published_bound: bool,

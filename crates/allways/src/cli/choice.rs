@@ -17,16 +17,14 @@ pub fn choose(search: &Search) -> Result<(&'static dyn Engine, Question), Failur
         no_symmetry: search.no_symmetry || search.max_states.is_some() || search.max_depth.is_some(),
         window: search.window.map(|window| window as usize),
         published_bound: search.published_bound,
-        cores: search.cores.map(|cores| cores as usize),
         ..Question::default()
     };
     // Options that only some engines know, and those engines, the preferred one first.
-    let special: [(bool, &str, &[&str]); 9] = [
+    let special: [(bool, &str, &[&str]); 8] = [
         (search.rounds.is_some(), "--rounds and --delays", &["rounds-delays"]),
         (search.contexts.is_some(), "--contexts", &["contexts"]),
         (search.max_states.is_some(), "--max-states", &["free"]),
         (search.max_depth.is_some(), "--max-depth", &["free"]),
-        (search.cores.is_some(), "--cores", &["free", "tops"]),
         (search.no_frontier, "--no-frontier", &["druba", "ai"]),
         (search.published_bound, "--published-bound", &["cuba-race", "cuba", "cuba-symbolic"]),
         (search.no_symmetry, "--no-symmetry", &["auto", "sandwich", "tops", "free"]),
