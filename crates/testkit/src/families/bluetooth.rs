@@ -30,7 +30,7 @@
 //! so that no caller has to guess them. In versions 1 and 2 the count may fall below zero.
 //!
 //! A flag is set only after those before it in the order `stoppingFlag`, `stoppingEvent`, `stopped`: the count reaches zero
-//! only if a stopper decrements, or an adder that has seen the flag. So the flags are a number, the [`Phase`].
+//! only if a stopper decrements, or an adder that has seen the flag. So the flags are a number, the `Phase`.
 
 use super::Family;
 use std::fmt::Write;
