@@ -103,6 +103,10 @@ pub fn check(
         Ok(certified) => certified,
         Err(Rejection::Stopped(reason)) => {
             report.verdict = Verdict::Unknown(reason);
+            if !report.exact {
+                // They may be a bound from above, and nobody has confirmed it: nothing is known of them.
+                report.visible = VisibleStates::new(Kinds::distinct(system.threads()));
+            }
             false
         }
         Err(rejection) => {
@@ -142,6 +146,8 @@ pub fn reach(
         };
         converged = doubt.is_none();
         visible = match (converged, report.exact) {
+            // Counting stops there.
+            (true, _) if reached == u128::MAX => Bound::AtLeast,
             (true, _) => Bound::Exactly,
             (false, true) => Bound::AtLeast,
             (false, false) => Bound::AtMost,

@@ -111,8 +111,21 @@ struct Answer<'a> {
     bounded: bool,
 }
 
+/// More states than this are not listed: expanding orbits of threads that are alike may give any number.
+const LISTED: u128 = 10_000_000;
+
 impl Answer<'_> {
+    /// Whether the states are to be listed, and can be.
+    fn lists(&self, context: &Context) -> bool {
+        let count = self.reached.report.visible.count();
+        if self.arguments.states && count > LISTED {
+            context.complaints.warn(&format!("the states are not listed: more than {LISTED} of them"));
+        }
+        self.arguments.states && count <= LISTED
+    }
+
     fn print(&self, context: &mut Context) {
+        let lists = self.lists(context);
         let Reached { report, searching, checking, .. } = self.reached;
         let figures = &report.figures;
         let file = words::path(&self.arguments.file);
@@ -142,7 +155,7 @@ impl Answer<'_> {
                 let bound = self.reached.visible.words();
                 ("unknown", format!("{file} has {bound} {visible}, because {}", words::because(reason)))
             }
-            _ => ("converged", format!("{file} has exactly {visible}")),
+            _ => ("converged", format!("{file} has {} {visible}", self.reached.visible.words())),
         };
         context.output.verdict(word, &format!("{rest} ({details})"));
         context.output.emit(|out| {
@@ -150,7 +163,7 @@ impl Answer<'_> {
                 stats::write(out, figures, *searching, *checking)?;
             }
             match self.system {
-                Some(system) if self.arguments.states => report
+                Some(system) if lists => report
                     .visible
                     .sorted()
                     .iter()
@@ -161,6 +174,7 @@ impl Answer<'_> {
     }
 
     fn print_json(&self, context: &mut Context) {
+        let lists = self.lists(context);
         let Reached { report, converged, visible, searching, checking } = self.reached;
         let figures = &report.figures;
         let reason = match &report.verdict {
@@ -184,10 +198,7 @@ impl Answer<'_> {
             peak_bytes: self.session.peak(),
             reason,
             stats: self.arguments.search.stats.then(|| Stats::new(figures, *searching, *checking)),
-            states: self
-                .system
-                .filter(|_| self.arguments.states)
-                .map(|system| States(system, report.visible.sorted())),
+            states: self.system.filter(|_| lists).map(|system| States(system, report.visible.sorted())),
         };
         context.output.emit(|out| {
             serde_json::to_writer(&mut *out, &object)?;

@@ -13,7 +13,8 @@
 //! Only rules that apply in some abstract state count. The published candidate set E, any symbol ever pushed under
 //! another, is coarser. Whatever is found closed here is tested anew by the checker, with code of its own.
 
-use crate::store::Space;
+use crate::engine::Progress;
+use crate::store::{Halt, Space};
 use allways_evidence::invariant::Below;
 use allways_evidence::{Invariant, Window};
 use allways_model::notation::show_visible;
@@ -30,6 +31,9 @@ pub enum Actions {
     /// Those that disrespect the abstraction, which suffices at a plateau (DrUBA, Theorem 7).
     Disrespectful,
 }
+
+/// Numbers copied between two looks at the limits.
+const PACE: usize = 1 << 20;
 
 /// A step of the abstraction that leads out of the set.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,11 +120,17 @@ impl<'a, 's> Abstraction<'a, 's> {
     }
 
     /// Tests whether the abstract states are closed.
-    pub fn closed(&self, which: Actions) -> Result<(), NotClosed> {
+    pub fn closed(&self, which: Actions) -> Result<Result<(), NotClosed>, Halt> {
         let observed = self.space.observed().rows();
         let mut row = Vec::new();
+        let mut work = 0;
         for id in 0..observed.len() as u32 {
             for (thread, locals) in self.locals.iter().enumerate() {
+                work += row.len() + 1;
+                if work > PACE {
+                    work = 0;
+                    self.space.poll(Progress::default())?;
+                }
                 row.clear();
                 row.extend(observed.row(id));
                 let seen = self.top(thread, row[1 + thread]);
@@ -136,13 +146,13 @@ impl<'a, 's> Abstraction<'a, 's> {
                             next[1 + thread] = top;
                             observed.find(&next).is_some()
                         }) {
-                            return Err(self.escape(id, thread, rule, to));
+                            return Ok(Err(self.escape(id, thread, rule, to)));
                         }
                     }
                 }
             }
         }
-        Ok(())
+        Ok(Ok(()))
     }
 
     fn escape(&self, id: u32, thread: usize, rule: &Rule, to: Top) -> NotClosed {

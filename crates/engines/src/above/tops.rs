@@ -158,12 +158,13 @@ impl<'a> Tops<'a> {
         Ok(visible)
     }
 
-    /// Z as an invariant.
-    pub fn invariant(&self) -> Invariant {
+    /// Z as an invariant, if there is room for it and for the checker's copy.
+    pub fn invariant(&self, watch: &Watch) -> Result<Invariant, StopReason> {
+        watch.room_for(3 * self.states.len() * (1 + self.system.threads()) * size_of::<u32>())?;
         let (below, windows) = self.windows.describe();
         let rows = (0..self.states.len() as StateId).flat_map(|id| self.states.row(id)).collect();
         let kinds = self.expander.kinds().clone();
-        Invariant { below, windows, rows, ..Invariant::new(kinds, self.windows.size()) }
+        Ok(Invariant { below, windows, rows, ..Invariant::new(kinds, self.windows.size()) })
     }
 }
 
@@ -226,7 +227,7 @@ impl Engine for TopsEngine {
                 let figures =
                     Figures { images: tops.images(), store_bytes: tops.bytes(), ..Figures::default() };
                 let verdict = match bad {
-                    None => Verdict::Safe(tops.invariant()),
+                    None => tops.invariant(watch).map_or_else(Verdict::Unknown, Verdict::Safe),
                     Some(state) => Verdict::Unknown(StopReason::GaveUp(format!(
                         "the bound from above contains {}, which may be reachable or not",
                         show_visible(system, &state)
@@ -235,6 +236,10 @@ impl Engine for TopsEngine {
                 (verdict, figures)
             }
         };
+        if !matches!(verdict, Verdict::Safe(_)) {
+            // A bound that nobody will check says nothing.
+            visible = VisibleStates::new(kinds);
+        }
         Report { verdict, visible, exact: false, figures, engine: None }
     }
 }

@@ -4,8 +4,8 @@
 //! once: under the thread that found it at bound `k` already, under the others at bound `k + 1`. States are numbered in the
 //! order in which they are found, so those that are new at a bound are a range of numbers.
 //!
-//! Within one context infinitely many states may be reachable; then the exploration of that context ends only at a limit.
-//! Finite context reachability ([`fcr`](mod@crate::automata::fcr)) rules that out.
+//! Within one context infinitely many states may be reachable. When a context has shown very many, finite context
+//! reachability is tested ([`finite_contexts`](crate::above::finite_contexts)), and the exploration gives up if it fails.
 
 use crate::above::finite_contexts::require_finite_contexts;
 use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
@@ -14,6 +14,9 @@ use allways_evidence::{StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
 
+/// New states in one context that raise the suspicion that there may be infinitely many.
+const MANY: usize = 1 << 20;
+
 /// How many states are expanded at a time.
 const CHUNK: usize = 4096;
 
@@ -21,6 +24,10 @@ const CHUNK: usize = 4096;
 pub struct Contexts<'a> {
     space: Space<'a>,
     contexts: u32,
+    question: &'a Question,
+    watch: &'a Watch<'a>,
+    /// Whether the test for infinite contexts has been made, and passed.
+    finite: bool,
     /// For each state and thread, whether the state is in the thread's closure.
     closed: Vec<bool>,
     /// States from this number on are new at the current bound.
@@ -32,7 +39,16 @@ impl<'a> Contexts<'a> {
     /// R_0: the initial states.
     pub fn new(system: &'a dyn Pushdown, question: &'a Question, watch: &'a Watch<'a>) -> Contexts<'a> {
         let space = Space::new(system, Kinds::distinct(system.threads()), question, watch);
-        Contexts { space, contexts: 0, closed: Vec::new(), new: 0, targets: Vec::new() }
+        Contexts {
+            space,
+            question,
+            watch,
+            finite: false,
+            contexts: 0,
+            closed: Vec::new(),
+            new: 0,
+            targets: Vec::new(),
+        }
     }
 
     /// The states reached, R_k.
@@ -63,6 +79,10 @@ impl<'a> Contexts<'a> {
                 !std::mem::replace(&mut self.closed[state as usize * threads + thread], true)
             });
             while !work.is_empty() {
+                if !self.finite && self.space.len() - frontier.end as usize > MANY {
+                    require_finite_contexts(self.space.threads.system(), self.question, self.watch)?;
+                    self.finite = true;
+                }
                 let batch = work.split_off(work.len().saturating_sub(CHUNK));
                 self.targets.clear();
                 self.space.image(thread, &batch, Disabled::Blocks, Progress::default(), &mut self.targets)?;
@@ -121,8 +141,7 @@ impl Engine for ContextsEngine {
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
         let bound = question.contexts.unwrap_or(0);
         let mut explorer = Contexts::new(system, question, watch);
-        let mut outcome =
-            explorer.space.alarm().and_then(|()| Ok(require_finite_contexts(system, question, watch)?));
+        let mut outcome = explorer.space.alarm();
         // Once a context shows nothing new, the others do not either.
         while outcome.is_ok() && explorer.contexts < bound && explorer.grown() {
             outcome = explorer.add_context();

@@ -33,12 +33,15 @@ impl Engine for Free {
         if let Some(depth) = question.max_depth {
             space.threads.limit_depth(depth);
         }
-        let verdict = match explore(&mut space, question.cores.unwrap_or(1)) {
-            Ok(()) if space.threads.cut() => {
+        let explored = explore(&mut space, question.cores.unwrap_or(1));
+        let verdict = match explored
+            .and_then(|()| if space.threads.cut() { Ok(None) } else { exact::invariant(&space).map(Some) })
+        {
+            Ok(None) => {
                 let depth = question.max_depth.unwrap_or_default();
                 Verdict::Unknown(StopReason::Bound(format!("stacks of at most {depth} symbols")))
             }
-            Ok(()) => Verdict::Safe(exact::invariant(&space)),
+            Ok(Some(invariant)) => Verdict::Safe(invariant),
             Err(Halt::Bad(state)) => Verdict::Unsafe(space.trace(state)),
             Err(Halt::Stop(reason)) => Verdict::Unknown(reason),
         };

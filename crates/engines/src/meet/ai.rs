@@ -37,7 +37,7 @@ fn until_closed(walk: &mut Walk, threads: usize) -> Result<Invariant, Halt> {
     let mut changed = true;
     loop {
         if (changed || walk.exhausted())
-            && let Ok(invariant) = walk.test(Actions::All)
+            && let Ok(invariant) = walk.test(Actions::All)?
         {
             return Ok(invariant);
         }

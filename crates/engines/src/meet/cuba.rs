@@ -60,7 +60,7 @@ impl Engine for Scheme1 {
             while explorer.grown() {
                 explorer.add_context()?;
             }
-            Ok(Verdict::Safe(exact::invariant(explorer.space())))
+            Ok(Verdict::Safe(exact::invariant(explorer.space())?))
         });
         let collapsed = outcome.is_ok();
         let mut report = explorer.report(outcome);
@@ -80,7 +80,7 @@ fn scheme1_on_sets(system: &dyn Pushdown, question: &Question, watch: &Watch) ->
             explorer.add_context()?;
             if explorer.subsumed()? {
                 let above = Above::compute(system, question, watch)?;
-                return Ok((Some(before), Some(above.certificate(explorer.visible())?)));
+                return Ok((Some(before), Some(above.certificate(explorer.visible(), watch)?)));
             }
         }
         Ok((None, None))
@@ -100,10 +100,9 @@ impl Engine for Cuba {
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
         let mut explorer = Contexts::new(system, question, watch);
         let outcome = explorer.space().alarm().and_then(|()| {
-            require_finite_contexts(system, question, watch)?;
             let above = Above::compute(system, question, watch)?;
             let bound = collapse(&above.generators, &mut explorer)?;
-            Ok((bound, above.certificate(explorer.space().observed().visible_states())?))
+            Ok((bound, above.certificate(explorer.space().observed().visible_states(), watch)?))
         });
         let (verdict, bound) = match outcome {
             Ok((bound, invariant)) => (Ok(Verdict::Safe(invariant)), bound),
@@ -218,9 +217,9 @@ impl<'a> Above<'a> {
     }
 
     /// Z as an invariant, provided that its visible states are those reached.
-    fn certificate(&self, reached: &States) -> Result<Invariant, Halt> {
+    fn certificate(&self, reached: &States, watch: &Watch) -> Result<Invariant, Halt> {
         if self.visible == reached.len() {
-            return Ok(self.tops.invariant());
+            return Ok(self.tops.invariant(watch)?);
         }
         let why = "all generators are reached, but the bound from above has further visible states";
         Err(StopReason::GaveUp(why.to_string()).into())
@@ -240,7 +239,7 @@ impl Engine for CubaSymbolic {
         let mut explorer = Symbolic::new(system, Kinds::distinct(system.threads()), question, watch);
         let outcome = Above::compute(system, question, watch).map_err(Halt::from).and_then(|above| {
             let bound = collapse(&above.generators, &mut explorer)?;
-            let invariant = bound.map(|_| above.certificate(explorer.visible())).transpose()?;
+            let invariant = bound.map(|_| above.certificate(explorer.visible(), watch)).transpose()?;
             Ok((bound, invariant))
         });
         symbolic_report(&explorer, system, question, watch, outcome)

@@ -37,7 +37,7 @@ impl Engine for Druba {
 fn unbounded(walk: &mut Walk, threads: usize) -> Result<Invariant, Halt> {
     walk.start()?;
     plateau(walk, threads)?;
-    walk.test(Actions::Disrespectful)
+    walk.test(Actions::Disrespectful)?
         .map_err(|escape| StopReason::GaveUp(format!("the convergence test failed: {escape}")).into())
 }
 

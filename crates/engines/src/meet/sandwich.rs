@@ -67,15 +67,15 @@ fn meet(
         figures.store_bytes = tops.bytes();
         let bound = tops.visible(watch)?;
         if !question.property.bad.is_empty() && harmless(&question.property, kinds, &bound) {
-            return Ok((tops.invariant(), false));
+            return Ok((tops.invariant(watch)?, false));
         }
         let before = search.visible().len();
         search.run(bound.len())?;
         if search.visible().len() == bound.len() {
-            return Ok((tops.invariant(), true));
+            return Ok((tops.invariant(watch)?, true));
         }
         if search.exhausted() {
-            return Ok((exact::invariant(search.space()), true));
+            return Ok((exact::invariant(search.space())?, true));
         }
         search.raise();
         // Keeping more helped, or did not: then a closer look from above may, or whole contexts from below.

@@ -79,19 +79,19 @@ impl<'a> Walk<'a> {
 
     /// Tests whether the abstract states reached are closed under these actions. If not, but there are no further states
     /// to be found, the states themselves are an invariant.
-    pub fn test(&mut self, actions: Actions) -> Result<Invariant, NotClosed> {
+    pub fn test(&mut self, actions: Actions) -> Result<Result<Invariant, NotClosed>, Halt> {
         let space = self.explorer.space();
         let abstraction = Abstraction::new(space);
         self.actions = Some(abstraction.respect());
-        let outcome = abstraction.closed(actions);
+        let outcome = abstraction.closed(actions)?;
         if let Some(cell) = self.cells.last_mut() {
             cell.closed = Some(outcome.is_ok());
         }
-        match outcome {
+        Ok(match outcome {
             Ok(()) => Ok(abstraction.into_invariant()),
-            Err(_) if self.exhausted() => Ok(exact::invariant(space)),
+            Err(_) if self.exhausted() => Ok(exact::invariant(space)?),
             Err(escape) => Err(escape),
-        }
+        })
     }
 
     /// Whether there are no further states to be found.
