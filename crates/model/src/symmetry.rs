@@ -17,7 +17,7 @@ pub struct Kinds {
 impl Kinds {
     /// Every thread its own kind: no symmetry.
     pub fn distinct(threads: usize) -> Kinds {
-        Kinds::new(0..threads)
+        Kinds { kinds: (0..threads).collect(), members: (0..threads).map(|thread| vec![thread]).collect() }
     }
 
     /// Threads with equal labels are of one kind.

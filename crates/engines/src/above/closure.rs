@@ -18,7 +18,7 @@ use crate::store::{Halt, Space};
 use allways_evidence::invariant::Below;
 use allways_evidence::{Invariant, Window};
 use allways_model::notation::show_visible;
-use allways_model::pushdown::{EMPTY, Rule, Shared, Symbol};
+use allways_model::pushdown::{EMPTY, Rule, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -78,6 +78,7 @@ impl<'a, 's> Abstraction<'a, 's> {
     pub fn new(space: &'a Space<'s>) -> Abstraction<'a, 's> {
         let threads = space.threads.count();
         let observed = space.observed();
+        let initial = space.threads.system().initial();
         let mut abstraction = Abstraction { space, below: Vec::new(), locals: Vec::new() };
         for thread in 0..threads {
             let tops = space.threads.stacks(thread).tops();
@@ -90,7 +91,7 @@ impl<'a, 's> Abstraction<'a, 's> {
                     rules.into_iter().map(|rule| (rule, Vec::new())).collect()
                 });
             }
-            let below = below(space, thread, &locals);
+            let below = below(space, thread, &initial, &locals);
             for (&(_, top), actions) in &mut locals {
                 for (rule, to) in actions {
                     *to = lead(&below, tops[top as usize], rule);
@@ -202,10 +203,15 @@ fn lead(below: &Below, (symbol, more): Top, rule: &Rule) -> Vec<Top> {
 }
 
 /// The relation *below* of a thread.
-fn below(space: &Space, thread: usize, locals: &HashMap<(Shared, u32), Local, FxBuildHasher>) -> Below {
+fn below(
+    space: &Space,
+    thread: usize,
+    initial: &[State],
+    locals: &HashMap<(Shared, u32), Local, FxBuildHasher>,
+) -> Below {
     let tops = space.threads.stacks(thread).tops();
     let mut below = Below::new();
-    for state in space.threads.system().initial() {
+    for state in initial {
         let symbols: Vec<Symbol> = state.stacks[thread].symbols().chain([EMPTY]).collect();
         for pair in symbols.windows(2) {
             below.entry(pair[0]).or_default().insert(pair[1]);
