@@ -125,12 +125,20 @@ impl States {
     pub fn widen(&mut self, column: usize, value: u32) {
         let wider = self.packing.widened(column, value);
         let old = std::mem::replace(&mut self.packing, wider);
-        let old_keys = std::mem::take(&mut self.keys);
-        self.keys = Vec::with_capacity(old_keys.len() / old.words() * self.words());
-        for key in old_keys.chunks_exact(old.words()) {
-            self.packing.pack_onto(old.row(key), &mut self.keys);
+        let (count, narrow, wide) = (self.keys.len() / old.words(), old.words(), self.words());
+        // In place, from the last row on: a row moves up or stays, over rows that have been moved.
+        self.keys.resize(count * wide, 0);
+        let mut row = Vec::new();
+        for id in (0..count).rev() {
+            row.clear();
+            row.extend(old.row(&self.keys[id * narrow..][..narrow]));
+            let key = &mut self.keys[id * wide..][..wide];
+            key.fill(0);
+            row.iter().enumerate().for_each(|(column, &value)| self.packing.set(key, column, value));
         }
-        self.index = Index::of(&self.keys, self.words(), self.index.bits);
+        let bits = self.index.bits;
+        self.index = Index::new(Index::SMALLEST);
+        self.index = Index::of(&self.keys, wide, bits);
     }
 
     /// Adds a row; returns its number and whether it is new.
