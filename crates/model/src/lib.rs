@@ -2,12 +2,14 @@
 //!
 //! This crate is the common ground of everything else and reads, prints and searches nothing. Read in this order:
 //!
+//! * [`program`]: programs as control-flow graphs, what every notation of programs lowers to;
 //! * [`pushdown`]: concurrent pushdown systems, a fixed number of threads, each with a stack;
 //! * [`symmetry`]: threads that are interchangeable;
 //! * [`property`]: what must never be seen;
 //! * [`notation`]: how states are written (`0|1.4.4,2`), shared by files, evidence and reports.
 
 pub mod notation;
+pub mod program;
 pub mod property;
 pub mod pushdown;
 pub mod symmetry;

@@ -1,0 +1,407 @@
+//! Concurrent programs: what every notation of programs lowers to.
+//!
+//! A program has shared variables, procedures given as control-flow graphs, and thread templates that say how many
+//! threads run which procedure. All procedures share one numbering of [`Location`]s. A location has outgoing [`Edge`]s;
+//! a step of a thread takes one of them. Which edges can be taken, and what they do, is defined in [`semantics`]: short,
+//! slow, and what everything else is tested against.
+//!
+//! Values are integers; Booleans are 0 and 1. Arrays are laid out flat: the shared variables have one [`Slot`] after
+//! another, and so have the local variables of each procedure (its parameters first). Places in the source are kept
+//! everywhere, since a trace must name them.
+//!
+//! What has no construct of its own here is expressed by others: conditions are pairs of [`Op::Guard`]; `goto` and
+//! `choose` are several edges of one location; asynchronous tasks are threads that pass a token (a shared variable of the
+//! front end's making) at every yield.
+//!
+//! Read in this order: this file; [`expression`], values and their evaluation; [`semantics`], the reference step
+//! function; [`reduction`](mod@reduction), what can be left out without changing any verdict.
+
+pub mod expression;
+pub mod reduction;
+pub mod semantics;
+
+pub use expression::{Binary, Expr, Unary};
+
+/// A value: an integer, or a Boolean as 0 or 1.
+pub type Value = i64;
+
+/// The number of a variable (or of an element of an array) among the shared ones, or among the local ones of a procedure.
+pub type Slot = usize;
+
+/// The number of a location, over all procedures.
+pub type LocationId = usize;
+
+/// The number of a procedure.
+pub type ProcedureId = usize;
+
+/// The number of a thread template.
+pub type TemplateId = usize;
+
+/// A place in the source.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Span {
+    /// Where it starts, in bytes.
+    pub start: u32,
+    /// Where it ends, in bytes.
+    pub end: u32,
+    /// The line in which it starts, counted from 1.
+    pub line: u32,
+    /// The column at which it starts, counted from 1, in characters.
+    pub column: u32,
+}
+
+/// The values that a variable may have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Type {
+    /// False and true.
+    Bool,
+    /// All integers.
+    Int,
+    /// The integers from the first to the second, both included.
+    Range(Value, Value),
+    /// A mutex: free, or held by a thread. Shared variables only.
+    Lock,
+}
+
+impl Type {
+    /// The value of a variable that nobody has given one.
+    pub fn default_value(self) -> Value {
+        match self {
+            Type::Range(low, _) => low,
+            Type::Bool | Type::Int | Type::Lock => 0,
+        }
+    }
+
+    /// The least and the greatest value, if the type is finite.
+    pub fn bounds(self) -> Option<(Value, Value)> {
+        match self {
+            Type::Bool => Some((0, 1)),
+            Type::Range(low, high) => Some((low, high)),
+            Type::Int | Type::Lock => None,
+        }
+    }
+
+    /// Whether a value is one of this type.
+    pub fn contains(self, value: Value) -> bool {
+        self.bounds().is_none_or(|(low, high)| low <= value && value <= high)
+    }
+}
+
+/// A variable, or an array of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Its name; unique among the shared variables, and among the local ones of a procedure as far as people can tell.
+    pub name: String,
+    /// The type of each element.
+    pub ty: Type,
+    /// The slot of its first element.
+    pub slot: Slot,
+    /// How many elements it has, if it is an array.
+    pub length: Option<usize>,
+    /// The initial values of its elements; `None` is any value of the (finite) type. Of a parameter, ignored.
+    pub initial: Vec<Option<Value>>,
+    /// A local variable that other threads write with [`Place::Others`].
+    pub mixed: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl Variable {
+    /// How many slots it takes.
+    pub fn slots(&self) -> usize {
+        self.length.unwrap_or(1)
+    }
+}
+
+/// Where a value is stored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// What is written.
+    pub target: Target,
+    /// The type of what is written.
+    pub ty: Type,
+    /// Where this is in the source.
+    pub span: Span,
+}
+
+/// What an assignment writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// A shared variable.
+    Shared(Slot),
+    /// A local variable.
+    Local(Slot),
+    /// An element of a shared array: its first slot, its length, the index.
+    SharedElement(Slot, usize, Expr),
+    /// An element of a local array: its first slot, its length, the index.
+    LocalElement(Slot, usize, Expr),
+    /// The local variable (marked as mixed) of every other thread that runs the same procedure.
+    Others(Slot),
+}
+
+/// A lock, or one of an array of locks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LockPlace {
+    /// Its shared slot, or that of the first of the array.
+    pub slot: Slot,
+    /// Of an array, its length and the index.
+    pub element: Option<(usize, Expr)>,
+    /// Where this is in the source.
+    pub span: Span,
+}
+
+/// A step of one thread from a location to another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// What the step does.
+    pub op: Op,
+    /// Where it leads; of a call, where the procedure returns to.
+    pub to: LocationId,
+    /// The statement or condition.
+    pub span: Span,
+}
+
+/// What a step does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// Nothing.
+    Skip,
+    /// Values to places, all at once: all expressions and indices are evaluated first. If the constraint, in which
+    /// [`Expr::NextShared`] and [`Expr::NextLocal`] are the values afterwards, is false, the step cannot be taken so.
+    Assign(Vec<Place>, Vec<Expr>, Option<Expr>),
+    /// The step can be taken if the expression has this truth value.
+    Guard(Expr, bool),
+    /// A violation if the expression is false.
+    Assert(Expr),
+    /// A violation.
+    Error,
+    /// The end of a procedure with a result was reached without one: a violation.
+    NoResult,
+    /// Calls a procedure with these arguments; when it returns, its results go to these places.
+    Call(ProcedureId, Vec<Expr>, Vec<Place>),
+    /// Returns from a procedure with these results. `to` is the location itself.
+    Return(Vec<Expr>),
+    /// From here to the next [`Op::AtomicEnd`] of this thread is a single step. It cannot be taken if it cannot be
+    /// finished.
+    AtomicBegin,
+    /// Does nothing unless in an atomic section, which it ends.
+    AtomicEnd,
+    /// Takes a lock, if it is free.
+    Acquire(LockPlace),
+    /// Frees a lock; a violation unless this thread holds it.
+    Release(LockPlace),
+    /// Starts a thread of a template with these arguments.
+    Spawn(TemplateId, Vec<Expr>),
+    /// Starts a thread of this thread's template at a location, with a copy of the local variables.
+    Fork(LocationId),
+    /// Cannot be taken: it is another thread's [`Op::Broadcast`] of the event that leads on.
+    Wait(usize),
+    /// Leads every other thread that is at a [`Op::Wait`] for the event on.
+    Broadcast(usize),
+}
+
+/// A point of control.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// The procedure it belongs to.
+    pub procedure: ProcedureId,
+    /// What a thread here can do. Nothing at the end of a thread. An edge that waits stands alone.
+    pub edges: Vec<Edge>,
+    /// The statement, or the end of the body.
+    pub span: Span,
+}
+
+/// A label, for people and properties.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// Its name; not unique.
+    pub name: String,
+    /// Where it stands.
+    pub location: LocationId,
+}
+
+/// A procedure, or the body of a thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Procedure {
+    /// Its name; unique.
+    pub name: String,
+    /// Its parameters, then its other local variables.
+    pub locals: Vec<Variable>,
+    /// How many of them are parameters.
+    pub parameters: usize,
+    /// The types of its results.
+    pub results: Vec<Type>,
+    /// Where it starts.
+    pub entry: LocationId,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl Procedure {
+    /// How many slots its local variables take.
+    pub fn slots(&self) -> usize {
+        self.locals.last().map_or(0, |last| last.slot + last.slots())
+    }
+
+    /// The initial values of its local variables, slot by slot.
+    pub fn initial(&self) -> impl Iterator<Item = Option<Value>> {
+        self.locals.iter().flat_map(|local| local.initial.iter().copied())
+    }
+}
+
+/// How many threads a template stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Count {
+    /// So many.
+    Fixed(usize),
+    /// Any number.
+    Any,
+}
+
+/// Threads that run the same procedure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Template {
+    /// Its name; unique.
+    pub name: String,
+    /// What its threads run. No other template runs it, and nobody calls it.
+    pub body: ProcedureId,
+    /// How many there are at the start.
+    pub count: Count,
+    /// Whether some step starts threads of it.
+    pub spawned: bool,
+    /// Whether its threads leave no trace when they end, so that there may be any number of them over time: tasks.
+    pub vanishes: bool,
+    /// Whether an expression asks which thread it is ([`Expr::This`]).
+    pub uses_self: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A property of states: the expression is never true. It speaks of shared variables and of [`Expr::At`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Never {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// What is never true.
+    pub expr: Expr,
+    /// Where it is stated.
+    pub span: Span,
+}
+
+/// A program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Program {
+    /// The shared variables.
+    pub shared: Vec<Variable>,
+    /// The names of the events.
+    pub events: Vec<String>,
+    /// The procedures, bodies of threads among them.
+    pub procedures: Vec<Procedure>,
+    /// The locations of all procedures.
+    pub locations: Vec<Location>,
+    /// The labels.
+    pub labels: Vec<Label>,
+    /// The threads.
+    pub templates: Vec<Template>,
+    /// What is never true.
+    pub never: Vec<Never>,
+    /// Predicates that may help an abstraction.
+    pub hints: Vec<Expr>,
+}
+
+/// What went wrong, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Violation {
+    /// What.
+    pub kind: Wrong,
+    /// The line of the place, counted from 1.
+    pub line: u32,
+    /// The column of the place, counted from 1.
+    pub column: u32,
+}
+
+impl Violation {
+    /// Of this kind, at this place.
+    pub fn at(kind: Wrong, span: Span) -> Violation {
+        Violation { kind, line: span.line, column: span.column }
+    }
+}
+
+/// What can go wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Wrong {
+    /// An assertion is false.
+    Assertion,
+    /// An `error` statement is reached.
+    Error,
+    /// A value is stored where it does not fit.
+    Range,
+    /// An index is not one of its array.
+    Index,
+    /// Something is divided by zero.
+    Division,
+    /// A lock is released by a thread that does not hold it.
+    Release,
+    /// A procedure with a result ends without one.
+    NoResult,
+    /// What should never be true is true.
+    Never,
+}
+
+impl Wrong {
+    /// All of them.
+    pub const ALL: [Wrong; 8] = [
+        Wrong::Assertion,
+        Wrong::Error,
+        Wrong::Range,
+        Wrong::Index,
+        Wrong::Division,
+        Wrong::Release,
+        Wrong::NoResult,
+        Wrong::Never,
+    ];
+
+    /// One word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Wrong::Assertion => "assert",
+            Wrong::Error => "error",
+            Wrong::Range => "range",
+            Wrong::Index => "index",
+            Wrong::Division => "division",
+            Wrong::Release => "release",
+            Wrong::NoResult => "result",
+            Wrong::Never => "never",
+        }
+    }
+}
+
+impl Program {
+    /// The shared variables' slots.
+    pub fn shared_slots(&self) -> usize {
+        self.shared.last().map_or(0, |last| last.slot + last.slots())
+    }
+
+    /// The procedure of a location.
+    pub fn procedure_of(&self, location: LocationId) -> &Procedure {
+        &self.procedures[self.locations[location].procedure]
+    }
+
+    /// The event for which a thread at this location waits.
+    pub fn waits_for(&self, location: LocationId) -> Option<usize> {
+        match self.locations[location].edges.first() {
+            Some(Edge { op: Op::Wait(event), .. }) => Some(*event),
+            _ => None,
+        }
+    }
+}
+
+/// The name of a slot of some variables, such as `x` or `a[2]`.
+pub fn slot_name(variables: &[Variable], slot: Slot) -> String {
+    let after = variables.partition_point(|variable| variable.slot <= slot);
+    let variable = &variables[after - 1];
+    match variable.length {
+        Some(_) => format!("{}[{}]", variable.name, slot - variable.slot),
+        None => variable.name.clone(),
+    }
+}

@@ -1,0 +1,297 @@
+//! Expressions, and their evaluation.
+//!
+//! An expression may contain choices. It is evaluated against [`Choices`], which answers each choice and knows when all
+//! answers have been tried: [`Choices::each`] runs an evaluation once for every way of choosing. Evaluation goes from
+//! left to right, and `&&`, `||` and `?:` evaluate only what they need, as in C.
+
+use super::{LocationId, Slot, Span, Value, Violation, Wrong};
+
+/// An expression.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Expr {
+    /// A constant.
+    Constant(Value),
+    /// A shared variable.
+    Shared(Slot),
+    /// A local variable.
+    Local(Slot),
+    /// An element of a shared array: its first slot, its length, the index.
+    SharedElement(Slot, usize, Box<Expr>, Span),
+    /// An element of a local array: its first slot, its length, the index.
+    LocalElement(Slot, usize, Box<Expr>, Span),
+    /// A shared variable after the assignment (in its constraint only).
+    NextShared(Slot),
+    /// A local variable after the assignment (in its constraint only).
+    NextLocal(Slot),
+    /// The local variable of a different thread of the same kind (in hints only).
+    OtherLocal(Slot),
+    /// Which thread of its template this is.
+    This,
+    /// Any value from the first to the second, a new choice each time.
+    Choose(Value, Value),
+    /// How many threads are at one of these locations (in properties only).
+    At(Vec<LocationId>),
+    /// An operator before its operand.
+    Unary(Unary, Box<Expr>),
+    /// An operator between its operands.
+    Binary(Binary, Box<Expr>, Box<Expr>, Span),
+    /// The second if the first is true, else the third.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+}
+
+/// An operator before its operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Unary {
+    /// `!`
+    Not,
+    /// `-`
+    Minus,
+}
+
+/// An operator between its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Binary {
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `*`
+    Times,
+    /// `/`, rounding towards zero
+    Divide,
+    /// `%`, with the sign of the first operand
+    Remainder,
+}
+
+/// What an expression is evaluated in.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// The values of the shared variables.
+    pub shared: &'a [Value],
+    /// The values of the local variables.
+    pub locals: &'a [Value],
+    /// Which thread of its template this is.
+    pub this: Value,
+    /// The values after the assignment, shared and local, where there are any.
+    pub next: Option<(&'a [Value], &'a [Value])>,
+    /// Where the threads are, in properties.
+    pub control: &'a [LocationId],
+}
+
+/// Why an expression has no value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoValue {
+    /// Something went wrong.
+    Wrong(Violation),
+    /// A number is too large to be represented. The program has a meaning, but it is not followed any further.
+    TooLarge(Span),
+}
+
+impl Expr {
+    /// The value of the expression.
+    pub fn value(&self, scope: &Scope<'_>, choices: &mut Choices) -> Result<Value, NoValue> {
+        Ok(match self {
+            Expr::Constant(value) => *value,
+            Expr::Shared(slot) => scope.shared[*slot],
+            Expr::Local(slot) => scope.locals[*slot],
+            Expr::SharedElement(slot, length, index, span) => {
+                scope.shared[slot + element(index, *length, *span, scope, choices)?]
+            }
+            Expr::LocalElement(slot, length, index, span) => {
+                scope.locals[slot + element(index, *length, *span, scope, choices)?]
+            }
+            Expr::NextShared(slot) => scope.next.map_or(scope.shared, |next| next.0)[*slot],
+            Expr::NextLocal(slot) => scope.next.map_or(scope.locals, |next| next.1)[*slot],
+            // Hints are for abstractions; nothing evaluates them.
+            Expr::OtherLocal(_) => 0,
+            Expr::This => scope.this,
+            Expr::Choose(low, high) => choices.choose(*low, *high),
+            Expr::At(locations) => {
+                scope.control.iter().filter(|location| locations.contains(location)).count() as Value
+            }
+            Expr::Unary(Unary::Not, operand) => Value::from(operand.value(scope, choices)? == 0),
+            Expr::Unary(Unary::Minus, operand) => {
+                let value = operand.value(scope, choices)?;
+                value.checked_neg().ok_or(NoValue::TooLarge(Span::default()))?
+            }
+            Expr::Binary(Binary::And, left, right, _) => {
+                if left.value(scope, choices)? == 0 { 0 } else { right.value(scope, choices)? }
+            }
+            Expr::Binary(Binary::Or, left, right, _) => {
+                if left.value(scope, choices)? != 0 { 1 } else { right.value(scope, choices)? }
+            }
+            Expr::Binary(operator, left, right, span) => {
+                let (left, right) = (left.value(scope, choices)?, right.value(scope, choices)?);
+                apply(*operator, left, right, *span)?
+            }
+            Expr::If(condition, then, other) => {
+                let branch = if condition.value(scope, choices)? != 0 { then } else { other };
+                branch.value(scope, choices)?
+            }
+        })
+    }
+
+    /// Calls a function with this expression and each part of it.
+    pub fn visit<'a>(&'a self, see: &mut dyn FnMut(&'a Expr)) {
+        see(self);
+        match self {
+            Expr::SharedElement(_, _, part, _) | Expr::LocalElement(_, _, part, _) | Expr::Unary(_, part) => {
+                part.visit(see);
+            }
+            Expr::Binary(_, left, right, _) => {
+                left.visit(see);
+                right.visit(see);
+            }
+            Expr::If(condition, then, other) => {
+                condition.visit(see);
+                then.visit(see);
+                other.visit(see);
+            }
+            Expr::Constant(_)
+            | Expr::Shared(_)
+            | Expr::Local(_)
+            | Expr::NextShared(_)
+            | Expr::NextLocal(_)
+            | Expr::OtherLocal(_)
+            | Expr::This
+            | Expr::Choose(..)
+            | Expr::At(_) => {}
+        }
+    }
+}
+
+/// The value of an index that must be less than a length.
+pub fn element(
+    index: &Expr,
+    length: usize,
+    span: Span,
+    scope: &Scope<'_>,
+    choices: &mut Choices,
+) -> Result<usize, NoValue> {
+    let value = index.value(scope, choices)?;
+    let index = usize::try_from(value).ok().filter(|&index| index < length);
+    index.ok_or(NoValue::Wrong(Violation::at(Wrong::Index, span)))
+}
+
+/// The value of an operator that needs both operands.
+pub fn apply(operator: Binary, left: Value, right: Value, span: Span) -> Result<Value, NoValue> {
+    let arithmetic = |value: Option<Value>| value.ok_or(NoValue::TooLarge(span));
+    let divisor = || if right == 0 { Err(NoValue::Wrong(Violation::at(Wrong::Division, span))) } else { Ok(right) };
+    Ok(match operator {
+        Binary::And => Value::from(left != 0 && right != 0),
+        Binary::Or => Value::from(left != 0 || right != 0),
+        Binary::Equal => Value::from(left == right),
+        Binary::Unequal => Value::from(left != right),
+        Binary::Less => Value::from(left < right),
+        Binary::LessEqual => Value::from(left <= right),
+        Binary::Greater => Value::from(left > right),
+        Binary::GreaterEqual => Value::from(left >= right),
+        Binary::Plus => arithmetic(left.checked_add(right))?,
+        Binary::Minus => arithmetic(left.checked_sub(right))?,
+        Binary::Times => arithmetic(left.checked_mul(right))?,
+        Binary::Divide => arithmetic(left.checked_div(divisor()?))?,
+        Binary::Remainder => arithmetic(left.checked_rem(divisor()?))?,
+    })
+}
+
+/// Answers to choices, in the order in which they come up.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Choices {
+    /// The value answered, and the greatest that is still to be tried.
+    answers: Vec<(Value, Value)>,
+    next: usize,
+}
+
+impl Choices {
+    /// Runs something once for every way of choosing, until it says to stop by `false`.
+    pub fn each(mut run: impl FnMut(&mut Choices) -> bool) {
+        let mut choices = Choices::default();
+        loop {
+            if !run(&mut choices) {
+                return;
+            }
+            choices.answers.truncate(choices.next);
+            choices.next = 0;
+            // Like counting: the last digit that is not yet at its greatest goes up, those after it start anew.
+            while choices.answers.last().is_some_and(|(value, greatest)| value == greatest) {
+                choices.answers.pop();
+            }
+            match choices.answers.last_mut() {
+                Some((value, _)) => *value += 1,
+                None => return,
+            }
+        }
+    }
+
+    /// A value from `low` to `high`.
+    pub fn choose(&mut self, low: Value, high: Value) -> Value {
+        if self.next == self.answers.len() {
+            self.answers.push((low, high.max(low)));
+        }
+        self.next += 1;
+        self.answers[self.next - 1].0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(expr: &Expr, shared: &[Value]) -> Vec<Result<Value, NoValue>> {
+        let mut values = Vec::new();
+        let scope = Scope { shared, locals: &[], this: 0, next: None, control: &[] };
+        Choices::each(|choices| {
+            values.push(expr.value(&scope, choices));
+            true
+        });
+        values
+    }
+
+    fn binary(operator: Binary, left: Expr, right: Expr) -> Expr {
+        Expr::Binary(operator, Box::new(left), Box::new(right), Span::default())
+    }
+
+    #[test]
+    fn every_way_of_choosing_is_tried_once() {
+        let star = || Expr::Choose(0, 1);
+        assert_eq!(all(&star(), &[]), [Ok(0), Ok(1)]);
+        // The second choice comes up only if the first was true.
+        assert_eq!(all(&binary(Binary::And, star(), star()), &[]), [Ok(0), Ok(0), Ok(1)]);
+        let sum = binary(Binary::Plus, Expr::Choose(0, 2), binary(Binary::Times, Expr::Constant(10), star()));
+        assert_eq!(all(&sum, &[]), [Ok(0), Ok(10), Ok(1), Ok(11), Ok(2), Ok(12)]);
+    }
+
+    #[test]
+    fn what_is_not_needed_is_not_evaluated() {
+        let fault = binary(Binary::Divide, Expr::Constant(1), Expr::Shared(0));
+        assert!(matches!(all(&fault, &[0])[..], [Err(NoValue::Wrong(_))]));
+        assert_eq!(all(&binary(Binary::And, Expr::Shared(0), fault.clone()), &[0]), [Ok(0)]);
+        assert_eq!(all(&fault, &[1]), [Ok(1)]);
+    }
+
+    #[test]
+    fn large_numbers_are_no_values() {
+        for operator in [Binary::Plus, Binary::Times] {
+            let large = binary(operator, Expr::Constant(Value::MAX), Expr::Constant(2));
+            assert!(matches!(all(&large, &[])[..], [Err(NoValue::TooLarge(_))]));
+        }
+        let least = binary(Binary::Divide, Expr::Constant(Value::MIN), Expr::Constant(-1));
+        assert!(matches!(all(&least, &[])[..], [Err(NoValue::TooLarge(_))]));
+    }
+}

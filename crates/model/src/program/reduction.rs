@@ -1,0 +1,1 @@
+//! What can be left out of a program without changing any verdict.
