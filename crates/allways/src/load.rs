@@ -140,11 +140,11 @@ impl Loaded {
         if targets.is_empty() {
             let spec = read_if_there(&self.path.with_extension("spec"), watch)?;
             let bad = spec.map(|text| self.pattern(text)).transpose()?;
-            return Ok(Property { bad: bad.into_iter().collect() });
+            return Ok(Property { bad: bad.into_iter().collect(), ..Property::default() });
         }
         let text = |target: &String| Text { name: "--target".to_string(), bytes: target.as_bytes().into() };
         let bad = targets.iter().map(|target| self.pattern(text(target)));
-        Ok(Property { bad: bad.collect::<Result<_, _>>()? })
+        Ok(Property { bad: bad.collect::<Result<_, _>>()?, ..Property::default() })
     }
 
     /// What of a property can never be seen, whatever the schedule, because a symbol that it names does not occur: most

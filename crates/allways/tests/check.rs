@@ -57,6 +57,20 @@ fn arguments_win_over_files() {
 }
 
 #[test]
+fn deadlocks() {
+    let crossed = allways("check locks-crossed.pds --deadlock");
+    assert_eq!(crossed.code, 10, "{crossed:?}");
+    assert_eq!(crossed.verdict(), "unsafe: locks-crossed.pds reaches the deadlock 3|1,1 in 2 steps");
+    assert_eq!(allways("check locks-crossed.pds").code, 0, "the deadlock is no state to avoid");
+    let order = allways("check locks-in-order.pds --deadlock");
+    assert_eq!((order.code, order.verdict()), (0, "safe: locks-in-order.pds never reaches a deadlock"));
+    let both = allways("check locks-in-order.pds --deadlock --target *|2,2");
+    assert_eq!(both.verdict(), "safe: locks-in-order.pds never reaches *|2,2 or a deadlock");
+    let other = allways("check locks-crossed.pds --deadlock --target 0|-,-");
+    assert_eq!(other.code, 10, "{other:?}");
+}
+
+#[test]
 fn json_of_each_verdict() {
     let safe = allways("check lock-recursive.pds --json --engine druba").json();
     let keys: Vec<&str> = safe.as_object().expect("an object").keys().map(String::as_str).collect();

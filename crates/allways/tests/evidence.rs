@@ -37,6 +37,32 @@ fn what_check_writes_is_accepted() {
 }
 
 #[test]
+fn deadlocks_are_certified_as_such() {
+    let folder = folder("deadlocks");
+    for (name, claim) in
+        [("locks-crossed", "reaches the deadlock 3|1,1"), ("locks-in-order", "never reaches a deadlock")]
+    {
+        let evidence = folder.join(name).display().to_string();
+        allways(&format!("check {name}.pds --deadlock --target 2|-,- --evidence {evidence}"));
+        let run = allways(&format!("certify {name}.pds {evidence} --deadlock --target 2|-,-"));
+        let claim = claim.replace("reaches a ", "reaches 2|-,- or a ");
+        assert!(run.code == 0 && run.verdict().ends_with(&claim), "{run:?}");
+    }
+    let trace = folder.join("locks-crossed").display().to_string();
+    let run = allways(&format!("replay locks-crossed.pds {trace} --deadlock"));
+    assert_eq!(
+        run.out.lines().next(),
+        Some("accepted: locks-crossed.pds reaches the deadlock 3|1,1 in 2 steps")
+    );
+    assert_eq!(
+        allways(&format!("certify locks-crossed.pds {trace}")).code,
+        70,
+        "no state to avoid is reached"
+    );
+    assert_eq!(allways(&format!("certify locks-crossed.pds {trace} --no-target --deadlock")).code, 2);
+}
+
+#[test]
 fn corrupted_evidence_is_rejected() {
     let folder = folder("corrupted");
     let write = |name: &str| {

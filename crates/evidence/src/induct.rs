@@ -89,7 +89,7 @@ pub fn induct(
     for state in system.initial() {
         checker.check_initial(&state)?;
     }
-    let mut bad = Bad::new(property, invariant);
+    let mut bad = Bad::new(system, property, invariant);
     let mut successor = vec![0; 1 + system.threads()];
     for row in 0..invariant.states().len() {
         let listed = checker.listed(row);

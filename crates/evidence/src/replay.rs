@@ -28,7 +28,7 @@ pub fn replay(system: &dyn Pushdown, property: &Property, trace: &Trace) -> Resu
         }
         from = &step.state;
     }
-    if property.violated_by(&from.visible()) {
+    if property.violated_by(system, &from.visible()) {
         Ok(())
     } else {
         Err(Rejection::NotBad { step: trace.steps.len(), state: shown(system, from) })

@@ -1,6 +1,6 @@
-//! What must never be seen: a set of visible states, given by patterns.
+//! What must never be seen: a set of visible states, given by patterns; and deadlocks.
 
-use crate::pushdown::{Shared, Symbol, Visible};
+use crate::pushdown::{Pushdown, Shared, Symbol, Visible};
 use crate::symmetry::Kinds;
 
 /// A visible state in which some places may be anything.
@@ -49,33 +49,82 @@ impl Pattern {
     }
 }
 
-/// A safety property: no reachable visible state matches any of the bad patterns.
+/// A safety property: no reachable visible state matches any of the bad patterns, or is a deadlock.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Property {
-    /// The visible states to be avoided. With none, every system is safe.
+    /// The visible states to be avoided.
     pub bad: Vec<Pattern>,
+    /// Whether deadlocks are to be avoided, too.
+    pub deadlock: bool,
 }
 
 impl Property {
+    /// Whether nothing is to be avoided, so that every system is safe.
+    pub fn is_empty(&self) -> bool {
+        self.bad.is_empty() && !self.deadlock
+    }
+
     /// Whether a visible state violates the property.
-    pub fn violated_by(&self, visible: &Visible) -> bool {
-        self.violated_at(visible.shared, &visible.tops)
+    pub fn violated_by(&self, system: &dyn Pushdown, visible: &Visible) -> bool {
+        self.violated_at(system, visible.shared, &visible.tops)
     }
 
     /// Whether a visible state violates the property, or becomes one that does when threads of one kind change places.
-    pub fn violated_in_orbit(&self, kinds: &Kinds, shared: Shared, tops: &[Symbol]) -> bool {
+    pub fn violated_in_orbit(
+        &self,
+        system: &dyn Pushdown,
+        kinds: &Kinds,
+        shared: Shared,
+        tops: &[Symbol],
+    ) -> bool {
+        // Threads of one kind move and end alike, so a deadlock stays one when they change places.
         self.bad.iter().any(|pattern| pattern.places(kinds, shared, tops).is_some())
+            || self.deadlock && deadlocked(system, shared, tops)
     }
 
     /// Whether a visible state, given by its parts, violates the property.
-    pub fn violated_at(&self, shared: Shared, tops: &[Symbol]) -> bool {
+    pub fn violated_at(&self, system: &dyn Pushdown, shared: Shared, tops: &[Symbol]) -> bool {
         self.bad.iter().any(|pattern| pattern.matches(shared, tops.iter().copied()))
+            || self.deadlock && deadlocked(system, shared, tops)
     }
+}
+
+/// Whether a visible state is a deadlock: no thread can move, and not every one has ended.
+pub fn deadlocked(system: &dyn Pushdown, shared: Shared, tops: &[Symbol]) -> bool {
+    let mut rules = Vec::new();
+    // Most often the first thread can move, and the others need not be asked.
+    tops.iter().enumerate().all(|(thread, &top)| {
+        system.rules(thread, shared, top, &mut rules);
+        rules.is_empty()
+    }) && tops.iter().enumerate().any(|(thread, &top)| !system.ended(thread, top))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pushdown::{EMPTY, Explicit, Rule, Stack, State, ThreadRules, Word};
+
+    #[test]
+    fn a_deadlock_is_stuck_and_not_at_its_end() {
+        let rule = |top| (0, top, Rule { shared: 1, word: Word::POP, line: 1 });
+        let initial = State { shared: 0, stacks: vec![Stack::default(); 2] };
+        let threads = vec![ThreadRules::new([rule(1)]), ThreadRules::new([rule(2)])];
+        let system = Explicit { shared_states: 2, threads, initial };
+        for (shared, tops, expected) in [
+            (0, [1, 1], false),
+            (0, [2, 2], false),
+            (0, [2, 1], true),
+            (1, [1, 2], true),
+            (1, [EMPTY, 2], true),
+            (1, [EMPTY, EMPTY], false),
+        ] {
+            assert_eq!(deadlocked(&system, shared, &tops), expected, "{shared} {tops:?}");
+            let property = Property { deadlock: true, ..Property::default() };
+            assert!(!property.is_empty());
+            assert_eq!(property.violated_at(&system, shared, &tops), expected);
+            assert!(!Property::default().violated_at(&system, shared, &tops));
+        }
+    }
 
     #[test]
     fn orbits_match_where_some_arrangement_does() {

@@ -73,9 +73,22 @@ pub trait Pushdown: Sync {
     /// Appends to `out` the rules of `thread` for this shared state and top symbol ([`EMPTY`] for an empty stack).
     fn rules(&self, thread: usize, shared: Shared, top: Symbol, out: &mut Vec<Rule>);
 
-    /// A label that two threads share only if they have the same rules, apart from the lines these come from.
+    /// Whether a thread with this on top of its stack has nothing left to do. One that cannot move and has not ended waits.
+    fn ended(&self, thread: usize, top: Symbol) -> bool {
+        let _ = thread;
+        top == EMPTY
+    }
+
+    /// A label that two threads share only if they have the same rules, apart from the lines these come from, and end
+    /// alike.
     fn kind(&self, thread: usize) -> usize {
         thread
+    }
+
+    /// Why the rules given so far may not be all there are: a limit of the system itself was hit (numbers too large, too
+    /// many threads). Then nothing is proved.
+    fn incomplete(&self) -> Option<String> {
+        None
     }
 
     /// The name of a shared state.

@@ -6,7 +6,7 @@ use allways_engines::engine::Watch;
 use allways_engines::{Engine, Question, Report};
 use allways_evidence::{Verdict, induct, replay};
 use allways_model::property::{Pattern, Property};
-use allways_model::pushdown::{Pushdown, Visible};
+use allways_model::pushdown::{EMPTY, Pushdown, Visible};
 use std::collections::BTreeSet;
 
 /// Runs an engine and has its evidence checked. Panics if the checker rejects it.
@@ -73,11 +73,40 @@ pub fn conforms_within(
             }
         }
     }
+    agrees_on_deadlocks(engine, system, bounds, known, complete, converged);
     converged
+}
+
+/// The verdict when deadlocks are to be avoided, by the definition: no thread moves, and some stack is not empty.
+fn agrees_on_deadlocks(
+    engine: &dyn Engine,
+    system: &dyn Pushdown,
+    bounds: &Question,
+    known: &BTreeSet<Visible>,
+    complete: bool,
+    converged: bool,
+) {
+    let name = engine.name();
+    let stuck = |visible: &Visible| {
+        let Visible { shared, tops } = visible;
+        let mut rules = Vec::new();
+        tops.iter().enumerate().for_each(|(thread, &top)| system.rules(thread, *shared, top, &mut rules));
+        rules.is_empty() && tops.iter().any(|&top| top != EMPTY)
+    };
+    let deadlock = known.iter().find(|visible| stuck(visible));
+    let property = Property { deadlock: true, ..Property::default() };
+    match ask(engine, system, &Question { property, ..bounds.clone() }).verdict {
+        Verdict::Safe(_) => assert!(deadlock.is_none(), "{name}: {deadlock:?} is reachable"),
+        Verdict::Unsafe(trace) => {
+            assert!(stuck(&trace.last().visible()), "{name}: the trace ends in no deadlock");
+            assert!(!complete || deadlock.is_some(), "{name}: no deadlock is reachable");
+        }
+        Verdict::Unknown(_) => assert!(!converged, "{name}: decides more without deadlocks than with them"),
+    }
 }
 
 /// The property that this visible state is never seen.
 pub fn avoid(visible: &Visible) -> Property {
     let tops = visible.tops.iter().map(|&top| Some(top)).collect();
-    Property { bad: vec![Pattern { shared: Some(visible.shared), tops }] }
+    Property { bad: vec![Pattern { shared: Some(visible.shared), tops }], ..Property::default() }
 }

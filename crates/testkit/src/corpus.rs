@@ -6,11 +6,12 @@
 //! #! visible 8             the number of reachable visible states
 //! #! concrete infinite     the number of reachable states, or `infinite`
 //! #! never 0|1,6: unsafe   the verdict when this visible state is to be avoided
+//! #! never deadlock: safe  the verdict when deadlocks are to be avoided
 //! ```
 
 use allways_lang::pds;
 use allways_model::notation::read_pattern;
-use allways_model::property::{Pattern, Property};
+use allways_model::property::Property;
 use allways_model::pushdown::Explicit;
 use std::path::{Path, PathBuf};
 
@@ -88,8 +89,13 @@ impl Entry {
                     "unsafe" => false,
                     _ => return None,
                 };
-                let bad: Pattern = read_pattern(&self.system, state).ok()?;
-                self.properties.push((Property { bad: vec![bad] }, holds));
+                let property = match state {
+                    "deadlock" => Property { deadlock: true, ..Property::default() },
+                    state => {
+                        Property { bad: vec![read_pattern(&self.system, state).ok()?], ..Property::default() }
+                    }
+                };
+                self.properties.push((property, holds));
             }
             _ => return None,
         }

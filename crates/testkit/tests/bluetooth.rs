@@ -14,7 +14,7 @@ fn driver(version: u32, adders: usize, stoppers: usize) -> (Explicit, Property) 
     let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
     let spec = family.spec.expect("a specification");
     let bad = parse_target(&system, spec.as_bytes()).expect("a pattern");
-    (system, Property { bad: vec![bad] })
+    (system, Property { bad: vec![bad], ..Property::default() })
 }
 
 /// Qadeer and Wu found the fault of version 1 with one adder and one stopper; those of version 2, which needs one more of

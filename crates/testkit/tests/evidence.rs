@@ -123,7 +123,7 @@ fn cases() -> Vec<Case> {
     {
         let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
         let nowhere = read_pattern(&system, &nowhere(&system)).expect("a pattern");
-        add(label, &system, &Property { bad: vec![nowhere] });
+        add(label, &system, &Property { bad: vec![nowhere], ..Property::default() });
     }
     cases
 }

@@ -19,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   allways check lock.pds                       the state in lock.spec must never be seen
   allways check lock.pds --target '*|2,2'      nor must both threads be at 2, whatever is shared
+  allways check lock.pds --deadlock            nor may the threads wait for each other for ever
   allways check *.pds --timeout 60s --json     one object per line
   allways reach lock.pds --states              every visible state, and a proof that there are no others
   allways reach lock.pds --rounds 3 --delays 2 exactly those within these bounds
@@ -99,7 +100,7 @@ pub struct Certify {
     #[command(flatten)]
     pub targets: Targets,
     /// Nothing is to be avoided, whatever FILE.spec says: for evidence that reach wrote.
-    #[arg(long, conflicts_with = "states")]
+    #[arg(long, conflicts_with_all = ["states", "deadlock"])]
     pub no_target: bool,
     #[command(flatten)]
     pub limits: Limits,
@@ -157,6 +158,9 @@ pub struct Targets {
     /// A visible state to avoid, such as '*|2,2' (* is anything); may be repeated; wins over FILE.spec.
     #[arg(long = "target", value_name = "STATE")]
     pub states: Vec<String>,
+    /// Nor may all threads be stuck before all have ended: with stacks, before all stacks are empty.
+    #[arg(long)]
+    pub deadlock: bool,
 }
 
 /// How to search, and what to say about it.

@@ -11,7 +11,8 @@ use super::{Context, Failure, words};
 use allways::verify::{name, nothing};
 use allways::{Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, check, load};
 use allways_evidence::Trace;
-use allways_model::notation::{show_state, show_visible};
+use allways_model::notation::show_state;
+use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
 use serde::Serialize;
 use std::path::Path;
@@ -61,9 +62,10 @@ impl One<'_> {
         let search = &self.arguments.search;
         let (file, init) = (self.file.to_path_buf(), search.start.init.clone());
         let targets = self.arguments.targets.states.clone();
+        let deadlock = self.arguments.targets.deadlock;
         let loaded = self.session.reading(move || {
             let loaded = load(file, init.as_deref(), &Watch::none())?;
-            let property = loaded.property(&targets, &Watch::none())?;
+            let property = Property { deadlock, ..loaded.property(&targets, &Watch::none())? };
             Ok((loaded, property))
         });
         let (loaded, property) = match loaded {
@@ -72,9 +74,11 @@ impl One<'_> {
         };
         context.complaints.remarks(&loaded.remarks);
         loaded.vacuous(&property).iter().for_each(|slip| context.complaints.warn(slip));
-        if property.bad.is_empty() {
+        if property.is_empty() {
             let spec = words::path(&self.file.with_extension("spec"));
-            let help = format!("give --target STATE, such as --target '*|1,2', or write the state to {spec}");
+            let help = format!(
+                "give --target STATE, such as --target '*|1,2', or --deadlock, or write the state to {spec}"
+            );
             let what = format!("{}: nothing to check: no state to avoid is given", words::path(self.file));
             return Err(Failure::Usage(what, help));
         }
@@ -111,7 +115,7 @@ impl One<'_> {
                 context.output.verdict("safe", &rest);
             }
             Verdict::Unsafe(trace) => {
-                let bad = words::cut(&show_visible(&loaded.system, &trace.last().visible()));
+                let bad = words::reached(&loaded.system, &question.property, &trace.last().visible());
                 let steps = words::count(trace.steps.len() as u128, "step");
                 let rest = format!("{file} reaches {bad} in {steps} ({engine}, certified, {time})");
                 context.output.verdict("unsafe", &rest);

@@ -9,7 +9,6 @@ use allways::load::read;
 use allways::{Evidence, LoadError, Loaded, Verdict, Watch, load};
 use allways_evidence::text::VERSION;
 use allways_evidence::{Rejection, induct, read_evidence, replay as walk, write_evidence};
-use allways_model::notation::show_visible;
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::Pushdown;
 use serde::Serialize;
@@ -66,11 +65,12 @@ pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
     let (file, evidence, init) =
         (arguments.file.clone(), arguments.evidence.clone(), arguments.start.init.clone());
     let (targets, none) = (arguments.targets.states.clone(), arguments.no_target);
+    let deadlock = arguments.targets.deadlock;
     let read = session.reading(move || {
         let case = Case::load(&file, &evidence, init.as_deref())?;
         let property =
             if none { Property::default() } else { case.loaded.property(&targets, &Watch::none())? };
-        Ok((case, property))
+        Ok((case, Property { deadlock, ..property }))
     });
     let (case, property) = match read {
         Err(Failure::Input(LoadError::Stopped(reason))) => {
@@ -132,8 +132,9 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
         }
     };
     let mut property = case.loaded.property(&arguments.targets.states, &Watch::none())?;
+    property.deadlock = arguments.targets.deadlock;
     let end = trace.last().visible();
-    if property.bad.is_empty() {
+    if property.is_empty() {
         // Nothing is said about where the run must end, so let it be where it does.
         property
             .bad
@@ -143,9 +144,9 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
     let judged = walk(&case.loaded.system, &property, trace);
     let (good, exit) = match &judged {
         Ok(()) => {
-            let (steps, end) =
-                (words::count(trace.steps.len() as u128, "step"), show_visible(&case.loaded.system, &end));
-            context.output.verdict("accepted", &format!("{file} reaches {} in {steps}", words::cut(&end)));
+            let end = words::reached(&case.loaded.system, &property, &end);
+            let steps = words::count(trace.steps.len() as u128, "step");
+            context.output.verdict("accepted", &format!("{file} reaches {end} in {steps}"));
             (trace.steps.len() + 1, Exit::Success)
         }
         Err(rejection) => {
@@ -218,13 +219,13 @@ impl Case {
     fn judge(&self, property: &Property, watch: &Watch) -> Result<Result<(), Rejected>, Failure> {
         let judged = match &self.evidence {
             Err(text) => return Ok(Err(Rejected::Text(text.clone()))),
-            Ok(Evidence::Trace(_)) if property.bad.is_empty() => {
+            Ok(Evidence::Trace(_)) if property.is_empty() => {
                 let spec = words::path(&self.loaded.path.with_extension("spec"));
                 let what =
                     "a trace proves something only about a state to avoid, and none is given".to_string();
                 return Err(Failure::Usage(
                     what,
-                    format!("give --target STATE, or write the state to {spec}"),
+                    format!("give --target STATE or --deadlock, or write the state to {spec}"),
                 ));
             }
             Ok(Evidence::Trace(trace)) => walk(&self.loaded.system, property, trace),
@@ -247,9 +248,10 @@ impl Case {
         let targets = words::targets(&self.loaded.system, property);
         match &self.evidence {
             Ok(Evidence::Trace(trace)) => {
-                format!("reaches {}", words::cut(&show_visible(&self.loaded.system, &trace.last().visible())))
+                let end = trace.last().visible();
+                format!("reaches {}", words::reached(&self.loaded.system, property, &end))
             }
-            Ok(Evidence::Invariant(_)) if !property.bad.is_empty() => format!("never reaches {targets}"),
+            Ok(Evidence::Invariant(_)) if !property.is_empty() => format!("never reaches {targets}"),
             Ok(Evidence::Invariant(invariant)) => {
                 format!("never leaves {}", words::count(invariant.visible_count(), "visible state"))
             }

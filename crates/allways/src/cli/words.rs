@@ -1,9 +1,9 @@
 //! How things are said: durations, sizes, reasons, names.
 
 use allways::StopReason;
-use allways_model::notation::show_pattern;
-use allways_model::property::Property;
-use allways_model::pushdown::Pushdown;
+use allways_model::notation::{show_pattern, show_visible};
+use allways_model::property::{Property, deadlocked};
+use allways_model::pushdown::{Pushdown, Visible};
 use std::path::Path;
 use std::time::Duration;
 
@@ -42,13 +42,22 @@ pub fn because(reason: &StopReason) -> String {
     }
 }
 
-/// What a property forbids: `*|2,2`, `0|1,* or 1|1,*`, `any of 12 states`.
+/// What a property forbids: `*|2,2`, `0|1,* or 1|1,*`, `any of 12 states or a deadlock`.
 pub fn targets(system: &dyn Pushdown, property: &Property) -> String {
-    if property.bad.len() > 3 {
-        return format!("any of {} states", property.bad.len());
+    let mut shown: Vec<String> = match property.bad.len() {
+        0..=3 => property.bad.iter().map(|pattern| cut(&show_pattern(system, pattern))).collect(),
+        many => vec![format!("any of {many} states")],
+    };
+    if property.deadlock {
+        shown.push("a deadlock".to_string());
     }
-    let shown: Vec<String> = property.bad.iter().map(|pattern| cut(&show_pattern(system, pattern))).collect();
     shown.join(" or ")
+}
+
+/// A state that was reached and must not be: `1|2,2`, `the deadlock 3|1,1`.
+pub fn reached(system: &dyn Pushdown, property: &Property, visible: &Visible) -> String {
+    let stuck = property.deadlock && deadlocked(system, visible.shared, &visible.tops);
+    format!("{}{}", if stuck { "the deadlock " } else { "" }, cut(&show_visible(system, visible)))
 }
 
 /// A path on one line, whatever is in its name.

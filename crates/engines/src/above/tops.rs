@@ -219,7 +219,8 @@ impl Engine for TopsEngine {
                     visible.push(seen.row(id));
                     let mut row = seen.row(id);
                     let state = Visible { shared: row.next().unwrap_or_default(), tops: row.collect() };
-                    if bad.is_none() && question.property.violated_in_orbit(&kinds, state.shared, &state.tops)
+                    let property = &question.property;
+                    if bad.is_none() && property.violated_in_orbit(system, &kinds, state.shared, &state.tops)
                     {
                         bad = Some(state);
                     }

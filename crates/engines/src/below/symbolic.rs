@@ -15,6 +15,7 @@ use allways_model::symmetry::Kinds;
 
 /// The set S_k, growing in `k`.
 pub struct Symbolic<'a> {
+    system: &'a dyn Pushdown,
     contexts: u32,
     graph: Contexts<'a>,
     expander: Expander,
@@ -63,6 +64,7 @@ impl<'a> Symbolic<'a> {
         let leaders = (0..kinds.count()).map(|kind| kinds.members(kind)[0]);
         let languages = leaders.map(|thread| Languages::new(system, thread)).collect();
         let mut symbolic = Symbolic {
+            system,
             contexts: 0,
             graph: Contexts { kinds: kinds.clone(), languages, moves: Vec::new(), watch, stopped: None },
             expander: Expander::new(kinds.clone()),
@@ -206,7 +208,7 @@ impl<'a> Symbolic<'a> {
                 let mut seen: Vec<u32> = (0..threads).map(|thread| tops[thread][choice[thread]]).collect();
                 self.graph.kinds.sort(&mut seen);
                 let property = &self.question.property;
-                self.bad |= property.violated_in_orbit(&self.graph.kinds, row[0], &seen);
+                self.bad |= property.violated_in_orbit(self.system, &self.graph.kinds, row[0], &seen);
                 seen.insert(0, row[0]);
                 self.visible.insert(&seen);
                 // Count up, thread by thread.

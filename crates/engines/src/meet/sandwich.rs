@@ -66,7 +66,7 @@ fn meet(
         figures.images += tops.images();
         figures.store_bytes = tops.bytes();
         let bound = tops.visible(watch)?;
-        if !question.property.bad.is_empty() && harmless(&question.property, kinds, &bound) {
+        if !question.property.is_empty() && harmless(system, &question.property, kinds, &bound) {
             return Ok((tops.invariant(watch)?, false));
         }
         let before = search.visible().len();
@@ -97,9 +97,9 @@ fn meet(
 }
 
 /// Whether no member of a set of visible states is bad.
-fn harmless(property: &Property, kinds: &Kinds, visible: &States) -> bool {
+fn harmless(system: &dyn Pushdown, property: &Property, kinds: &Kinds, visible: &States) -> bool {
     (0..visible.len() as StateId).all(|id| {
         let row: Vec<u32> = visible.row(id).collect();
-        !property.violated_in_orbit(kinds, row[0], &row[1..])
+        !property.violated_in_orbit(system, kinds, row[0], &row[1..])
     })
 }

@@ -64,12 +64,12 @@ impl Origins<'_> {
     fn admit(&mut self, threads: &Threads, states: &States, id: StateId, parent: StateId) {
         make_room(&mut self.parents, 1);
         self.parents.push(parent);
-        if !self.property.bad.is_empty() && self.bad.is_none() {
+        if !self.property.is_empty() && self.bad.is_none() {
             let mut row = states.row(id);
             let shared = row.next().unwrap_or_default();
             self.tops.clear();
             self.tops.extend(row.enumerate().map(|(thread, stack)| threads.stacks(thread).symbol(stack)));
-            if self.property.violated_in_orbit(threads.kinds(), shared, &self.tops) {
+            if self.property.violated_in_orbit(threads.system(), threads.kinds(), shared, &self.tops) {
                 self.bad = Some(id);
             }
         }

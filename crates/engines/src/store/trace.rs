@@ -2,7 +2,8 @@
 //!
 //! Where states stand for their orbits, a path names each state up to a renaming of threads within their kinds. The run is
 //! rebuilt step by step, each time choosing a step into the right orbit; at the end the threads are renamed such that the
-//! last state is bad as it stands. Threads of one kind start with equal stacks, so the renamed run is a run, too.
+//! last state is bad as it stands. Threads of one kind start with equal stacks, so the renamed run is a run, too. A deadlock
+//! is one under every name.
 
 use allways_evidence::{Step, Trace};
 use allways_model::property::Property;

@@ -3,17 +3,24 @@
 //! A pattern wants one symbol, or any, on top of each thread. So some renaming of a state matches if and only if on the
 //! threads of each kind the state has each symbol at least as often as the pattern wants it there: hand out the wanted
 //! ones first; whatever is left goes to the threads of which nothing is wanted.
+//!
+//! In a deadlock no thread has a rule. Whether a renaming has one is known from the state itself, since the kinds are
+//! rejected where rules differ. That threads of one kind end alike is not taken on trust: some renaming is a deadlock if
+//! and only if some thread of a kind has not ended with a top that another thread of that kind has.
 
 use crate::Invariant;
 use allways_model::property::{Pattern, Property};
-use allways_model::pushdown::{Shared, Symbol};
+use allways_model::pushdown::{Pushdown, Rule, Shared, Symbol};
 use allways_model::symmetry::Kinds;
 
 pub(super) struct Bad<'a> {
+    system: &'a dyn Pushdown,
     invariant: &'a Invariant,
     patterns: Vec<Wanted<'a>>,
+    deadlock: bool,
     /// The tops of the row at hand.
     tops: Vec<Symbol>,
+    rules: Vec<Rule>,
 }
 
 /// A pattern, and how often it wants each symbol on the threads of each kind.
@@ -23,21 +30,50 @@ struct Wanted<'a> {
 }
 
 impl<'a> Bad<'a> {
-    pub(super) fn new(property: &'a Property, invariant: &'a Invariant) -> Bad<'a> {
+    pub(super) fn new(system: &'a dyn Pushdown, property: &'a Property, invariant: &'a Invariant) -> Bad<'a> {
         let patterns = property.bad.iter().map(|pattern| Wanted::new(pattern, &invariant.kinds)).collect();
-        Bad { invariant, patterns, tops: Vec::new() }
+        let deadlock = property.deadlock;
+        Bad { system, invariant, patterns, deadlock, tops: Vec::new(), rules: Vec::new() }
     }
 
     /// A renaming of a row that is bad, if there is one.
     pub(super) fn renaming(&mut self, row: &[u32]) -> Option<Vec<u32>> {
-        if self.patterns.is_empty() {
+        if self.patterns.is_empty() && !self.deadlock {
             return None;
         }
         let (invariant, numbers) = (self.invariant, row[1..].iter().enumerate());
         self.tops.clear();
         self.tops.extend(numbers.map(|(thread, &number)| invariant.window_of(thread, number).top()));
-        let bad = self.patterns.iter().find(|wanted| wanted.by(row[0], &self.tops, &invariant.kinds))?;
-        Some(bad.rename(row, &self.tops, &invariant.kinds))
+        match self.patterns.iter().find(|wanted| wanted.by(row[0], &self.tops, &invariant.kinds)) {
+            Some(bad) => Some(bad.rename(row, &self.tops, &invariant.kinds)),
+            None => self.deadlocked(row),
+        }
+    }
+
+    /// A renaming of a row that is a deadlock, if there is one and deadlocks are bad.
+    fn deadlocked(&mut self, row: &[u32]) -> Option<Vec<u32>> {
+        if !self.deadlock {
+            return None;
+        }
+        for (thread, &top) in self.tops.iter().enumerate() {
+            self.system.rules(thread, row[0], top, &mut self.rules);
+            if !self.rules.is_empty() {
+                self.rules.clear();
+                return None;
+            }
+        }
+        let kinds = &self.invariant.kinds;
+        for (thread, &top) in self.tops.iter().enumerate() {
+            let waits = |&other: &usize| !self.system.ended(other, top);
+            let alike = kinds.members(kinds.kind(thread)).iter().copied();
+            // The thread itself first: then no renaming is needed.
+            if let Some(other) = std::iter::once(thread).chain(alike).find(waits) {
+                let mut renamed = row.to_vec();
+                renamed.swap(1 + thread, 1 + other);
+                return Some(renamed);
+            }
+        }
+        None
     }
 }
 

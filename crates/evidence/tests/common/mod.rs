@@ -63,7 +63,10 @@ pub fn ring() -> Explicit {
 
 /// A property from patterns such as `2|1,*`.
 pub fn never(system: &Explicit, bad: &[&str]) -> Property {
-    Property { bad: bad.iter().map(|text| read_pattern(system, text).unwrap()).collect() }
+    Property {
+        bad: bad.iter().map(|text| read_pattern(system, text).unwrap()).collect(),
+        ..Property::default()
+    }
 }
 
 /// A trace from its initial state and its steps (thread, line, state).

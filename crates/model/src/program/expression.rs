@@ -131,10 +131,18 @@ impl Expr {
                 value.checked_neg().ok_or(NoValue::TooLarge(Span::default()))?
             }
             Expr::Binary(Binary::And, left, right, _) => {
-                if left.value(scope, choices)? == 0 { 0 } else { right.value(scope, choices)? }
+                if left.value(scope, choices)? == 0 {
+                    0
+                } else {
+                    right.value(scope, choices)?
+                }
             }
             Expr::Binary(Binary::Or, left, right, _) => {
-                if left.value(scope, choices)? != 0 { 1 } else { right.value(scope, choices)? }
+                if left.value(scope, choices)? != 0 {
+                    1
+                } else {
+                    right.value(scope, choices)?
+                }
             }
             Expr::Binary(operator, left, right, span) => {
                 let (left, right) = (left.value(scope, choices)?, right.value(scope, choices)?);
@@ -192,7 +200,8 @@ pub fn element(
 /// The value of an operator that needs both operands.
 pub fn apply(operator: Binary, left: Value, right: Value, span: Span) -> Result<Value, NoValue> {
     let arithmetic = |value: Option<Value>| value.ok_or(NoValue::TooLarge(span));
-    let divisor = || if right == 0 { Err(NoValue::Wrong(Violation::at(Wrong::Division, span))) } else { Ok(right) };
+    let divisor =
+        || if right == 0 { Err(NoValue::Wrong(Violation::at(Wrong::Division, span))) } else { Ok(right) };
     Ok(match operator {
         Binary::And => Value::from(left != 0 && right != 0),
         Binary::Or => Value::from(left != 0 || right != 0),
