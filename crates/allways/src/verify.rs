@@ -99,6 +99,10 @@ pub fn check(
         Err(reason) => nothing(reason),
     };
     let searching = started.elapsed();
+    if let (Verdict::Unknown(StopReason::Bound(_)), Some(why)) = (&report.verdict, system.incomplete()) {
+        // Not even what lies within the bound was explored to the end.
+        report.verdict = Verdict::Unknown(StopReason::GaveUp(why));
+    }
     let certified = match certify(system, &question.property, &report.verdict, watch) {
         Ok(certified) => certified,
         Err(Rejection::Stopped(reason)) => {

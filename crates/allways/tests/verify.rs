@@ -3,8 +3,9 @@
 use allways::{
     Engine, Figures, Question, Report, StopReason, Verdict, VisibleStates, Watch, auto, check, load, reach,
 };
+use allways_engines::engines;
 use allways_evidence::{Invariant, Trace};
-use allways_model::pushdown::Pushdown;
+use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 
 /// Says what it is told to say.
@@ -84,4 +85,64 @@ fn errors_are_readable() {
     assert!(faulty.to_string().starts_with("Cargo.toml:1:1: expected "), "{faulty}");
     let missing = load("nowhere", None, &Watch::none()).expect_err("no file");
     assert!(missing.to_string().starts_with("cannot read nowhere: "), "{missing}");
+}
+
+/// A system that could not make all its rules.
+struct Incomplete(Explicit);
+
+impl Pushdown for Incomplete {
+    fn threads(&self) -> usize {
+        self.0.threads()
+    }
+
+    fn initial(&self) -> Vec<State> {
+        self.0.initial()
+    }
+
+    fn rules(&self, thread: usize, shared: Shared, top: Symbol, out: &mut Vec<Rule>) {
+        self.0.rules(thread, shared, top, out);
+    }
+
+    fn kind(&self, thread: usize) -> usize {
+        self.0.kind(thread)
+    }
+
+    fn incomplete(&self) -> Option<String> {
+        Some("a number is too large".to_string())
+    }
+
+    fn shared_name(&self, shared: Shared) -> String {
+        self.0.shared_name(shared)
+    }
+
+    fn shared_named(&self, name: &str) -> Option<Shared> {
+        self.0.shared_named(name)
+    }
+
+    fn symbol_name(&self, thread: usize, symbol: Symbol) -> String {
+        self.0.symbol_name(thread, symbol)
+    }
+
+    fn symbol_named(&self, thread: usize, name: &str) -> Option<Symbol> {
+        self.0.symbol_named(thread, name)
+    }
+}
+
+#[test]
+fn a_system_without_all_its_rules_is_never_safe() {
+    let bounds = || Question { rounds: Some(3), delays: Some(2), contexts: Some(3), ..Question::default() };
+    let why = Verdict::Unknown(StopReason::GaveUp("a number is too large".to_string()));
+    let (loaded, _) = corpus("locks-in-order");
+    let property = loaded.property(&["*|2,2".to_string()], &Watch::none()).expect("a property");
+    let system = Incomplete(loaded.system);
+    for engine in engines() {
+        let question = Question { property: property.clone(), ..bounds() };
+        let checked = check(&system, &question, *engine, &Watch::none()).expect("no lie");
+        assert!(checked.report.verdict == why && !checked.certified, "{}: {checked:?}", engine.name());
+        let reached = reach(&system, &bounds(), *engine, &Watch::none()).expect("no lie");
+        assert!(reached.report.verdict == why && !reached.converged, "{}: {reached:?}", engine.name());
+    }
+    let (loaded, question) = corpus("lock-racy");
+    let checked = check(&Incomplete(loaded.system), &question, auto(), &Watch::none()).expect("no lie");
+    assert!(matches!(checked.report.verdict, Verdict::Unsafe(_)) && checked.certified, "a run is a run");
 }

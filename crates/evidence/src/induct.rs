@@ -50,7 +50,9 @@
 //!
 //! Hence the checker accepts exactly the invariants that are inductive, contain no bad state, and have kinds of threads
 //! with equal rules at each shared state and top that occur in a covered state; whether or not an engine would find them.
-//! Rules are asked for only at the shared state and a top of some abstract state, so systems may make them on the fly.
+//! Rules are asked for only at the shared state and a top of some abstract state, so systems may make them on the fly. If
+//! such a system says at the end that it could not make them all, there may be steps that nobody has looked at, and the
+//! invariant is not accepted.
 //!
 //! Cost: what a kind of threads can do from a (shared state, window) is worked out once (`mover`); a row then costs one
 //! look-up per kind and window in it, and one per successor.
@@ -98,7 +100,10 @@ pub fn induct(
         }
         checker.check_successors(row, &mut successor, &mut watch)?;
     }
-    Ok(())
+    match system.incomplete() {
+        Some(why) => Err(Rejection::Stopped(StopReason::GaveUp(why))),
+        None => Ok(()),
+    }
 }
 
 struct Checker<'a> {

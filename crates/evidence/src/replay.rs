@@ -2,9 +2,12 @@
 //!
 //! Invariant: before step `i` is looked at, its starting state is known to be reachable. So if every step passes, the
 //! last state is reachable, and if it violates the property, so does the system.
+//!
+//! The steps are there whatever other rules a system may have. A deadlock is one only if there are no others, so it is not
+//! accepted from a system that could not make all its rules.
 
 use crate::rejection::{Rejection, shorten};
-use crate::{Step, Trace, shape};
+use crate::{Step, StopReason, Trace, shape};
 use allways_model::notation::show_state;
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, State};
@@ -28,10 +31,14 @@ pub fn replay(system: &dyn Pushdown, property: &Property, trace: &Trace) -> Resu
         }
         from = &step.state;
     }
-    if property.violated_by(system, &from.visible()) {
-        Ok(())
-    } else {
-        Err(Rejection::NotBad { step: trace.steps.len(), state: shown(system, from) })
+    let end = from.visible();
+    if !property.violated_by(system, &end) {
+        return Err(Rejection::NotBad { step: trace.steps.len(), state: shown(system, from) });
+    }
+    let matches = property.bad.iter().any(|bad| bad.matches(end.shared, end.tops.iter().copied()));
+    match system.incomplete() {
+        Some(why) if !matches => Err(Rejection::Stopped(StopReason::GaveUp(why))),
+        _ => Ok(()),
     }
 }
 

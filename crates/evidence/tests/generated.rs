@@ -1,8 +1,9 @@
-//! Systems whose rules are made on the fly: threads may end otherwise than with an empty stack.
+//! Systems whose rules are made on the fly: threads may end otherwise than with an empty stack, and the rules may not be all
+//! there are.
 
 mod common;
 
-use allways_evidence::{Invariant, Window, replay};
+use allways_evidence::{Invariant, Rejection, StopReason, Window, replay};
 use allways_model::property::Property;
 use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
@@ -13,6 +14,8 @@ struct Generated {
     rules: Explicit,
     /// With these on top, each of these threads has ended.
     ended: Vec<(usize, Symbol)>,
+    /// Why its rules are not all there are.
+    incomplete: Option<&'static str>,
 }
 
 impl Pushdown for Generated {
@@ -30,6 +33,10 @@ impl Pushdown for Generated {
 
     fn ended(&self, thread: usize, top: Symbol) -> bool {
         self.ended.contains(&(thread, top))
+    }
+
+    fn incomplete(&self) -> Option<String> {
+        self.incomplete.map(str::to_string)
     }
 
     fn shared_name(&self, shared: Shared) -> String {
@@ -52,7 +59,7 @@ impl Pushdown for Generated {
 /// Two threads alike, that go from 1 to 2 and are stuck there.
 fn stuck(ended: &[(usize, Symbol)]) -> Generated {
     let rules = system(1, "0|1,1", &[&[(0, 1, 0, &[2])], &[(0, 1, 0, &[2])]]);
-    Generated { rules, ended: ended.to_vec() }
+    Generated { rules, ended: ended.to_vec(), incomplete: None }
 }
 
 fn no_deadlock() -> Property {
@@ -94,4 +101,21 @@ fn that_threads_end_alike_is_not_taken_on_trust() {
     let (windows, below) = (vec![vec![window(3)], vec![window(4)]], vec![distinct.below[0].clone(); 2]);
     let distinct = Invariant { windows, below, rows: vec![0, 0, 0], ..distinct };
     assert_eq!(check(&system, &no_deadlock(), &distinct), Ok(()));
+}
+
+/// Where rules may be missing, no invariant is accepted, and no deadlock; a run to a bad state is one all the same.
+#[test]
+fn nothing_rests_on_rules_that_may_be_missing() {
+    let stopped = Err(Rejection::Stopped(StopReason::GaveUp("a number is too large".to_string())));
+    let complete = stuck(&[]);
+    let invariant = close(&complete, nothing(&complete, 1), 100).expect("few states");
+    assert_eq!(check(&complete, &Property::default(), &invariant), Ok(()));
+    let system = Generated { incomplete: Some("a number is too large"), ..complete };
+    assert_eq!(check(&system, &Property::default(), &invariant), stopped);
+
+    let trace = trace(&system.rules, "0|1,1", &[(0, 1, "0|2,1"), (1, 2, "0|2,2")]);
+    assert_eq!(replay(&system, &no_deadlock(), &trace), stopped);
+    let target = common::never(&system.rules, &["*|2,2"]);
+    assert_eq!(replay(&system, &target, &trace), Ok(()));
+    assert_eq!(replay(&system, &Property { deadlock: true, ..target }, &trace), Ok(()));
 }
