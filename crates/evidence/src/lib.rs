@@ -5,11 +5,13 @@
 //!
 //! * [`verdict`]: safe with an invariant, unsafe with a trace, or unknown with the reason;
 //! * [`trace`] and [`replay`](mod@replay): a run that goes wrong, and the checker that walks it;
+//! * [`interpret`](mod@interpret): the run of a program behind a trace of its encoding;
 //! * [`invariant`] and [`induct`](mod@induct): a set that contains every reachable state, and the checker that tests it;
 //! * [`rejection`]: why a checker does not accept, naming the failing step;
 //! * [`text`]: both as text files.
 
 pub mod induct;
+pub mod interpret;
 pub mod invariant;
 pub mod rejection;
 pub mod replay;
@@ -19,6 +21,7 @@ pub mod trace;
 pub mod verdict;
 
 pub use induct::induct;
+pub use interpret::{End, Run, RunStep, interpret};
 pub use invariant::{Invariant, Window};
 pub use rejection::Rejection;
 pub use replay::replay;

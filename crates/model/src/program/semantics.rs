@@ -1,1 +1,473 @@
-//! The reference step function.
+//! The reference semantics of programs: which steps a thread can take, and where they lead.
+//!
+//! This is what a program means. It is written to be read, not to be fast: states are plain values and every step copies
+//! one. The encoding of programs as pushdown systems, and through it every engine, is tested against it; a trace that is
+//! shown to a user has been walked by it.
+//!
+//! A thread moves from the location of its topmost frame along one of the edges there. Threads interleave at every step,
+//! except that an atomic section is one step: whatever state it can be left in is a successor, found by trying everything
+//! inside; if it cannot be left, the step cannot be taken. A thread at a `wait` moves only when another one broadcasts,
+//! and then all that wait for the event move in that same step.
+
+use super::expression::{Choices, NoValue, Scope, element};
+use super::{
+    Count, Edge, Expr, LocationId, LockPlace, Op, Place, Procedure, Program, Span, Target, TemplateId, Value,
+    Violation, Wrong,
+};
+use std::collections::HashSet;
+
+/// An activation of a procedure.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Frame {
+    /// Where control is.
+    pub location: LocationId,
+    /// The edge from there by which another procedure was called, if it has not returned yet.
+    pub calling: Option<usize>,
+    /// The values of the local variables.
+    pub locals: Vec<Value>,
+}
+
+/// A thread.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Thread {
+    /// What it is an instance of.
+    pub template: TemplateId,
+    /// A number of its own among all threads, which a lock remembers.
+    pub id: usize,
+    /// Which thread of its template it is.
+    pub this: Value,
+    /// The frames, the topmost last.
+    pub stack: Vec<Frame>,
+}
+
+/// A state of the program.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct State {
+    /// The values of the shared variables. A lock is 0, or one more than the number of the thread that holds it.
+    pub shared: Vec<Value>,
+    /// The threads; those started later come last.
+    pub threads: Vec<Thread>,
+}
+
+/// Where a step leads.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Outcome {
+    /// To another state.
+    To(State),
+    /// It goes wrong.
+    Wrong(Violation),
+    /// It is not followed: a number is too large, or an atomic section does too much.
+    Beyond(Span),
+}
+
+/// A step of a thread.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Step {
+    /// The edge, counted among those of the location.
+    pub edge: usize,
+    /// Where it leads.
+    pub outcome: Outcome,
+}
+
+/// How many states an atomic section, or how many values a single step, may go through before it is given up.
+pub const MOST: usize = 1 << 18;
+
+impl Thread {
+    /// A thread of a template at the start of its body, with these values for the parameters and, where any value will
+    /// do, choices.
+    pub fn start(
+        program: &Program,
+        template: TemplateId,
+        (id, this): (usize, Value),
+        arguments: &[Value],
+        choices: &mut Choices,
+    ) -> Thread {
+        let body = &program.procedures[program.templates[template].body];
+        Thread { template, id, this, stack: vec![Frame::enter(body, arguments, choices)] }
+    }
+
+    /// The topmost frame.
+    pub fn top(&self) -> Option<&Frame> {
+        self.stack.last()
+    }
+
+    /// Whether it has reached its end.
+    pub fn ended(&self, program: &Program) -> bool {
+        self.top().is_none_or(|frame| program.locations[frame.location].edges.is_empty())
+    }
+}
+
+impl Frame {
+    /// A frame at the start of a procedure.
+    pub fn enter(procedure: &Procedure, arguments: &[Value], choices: &mut Choices) -> Frame {
+        let mut locals = Vec::with_capacity(procedure.slots());
+        for (index, local) in procedure.locals.iter().enumerate() {
+            for &initial in &local.initial {
+                let any = |choices: &mut Choices| {
+                    local.ty.bounds().map_or(0, |(low, high)| choices.choose(low, high))
+                };
+                locals.push(match arguments.get(index) {
+                    Some(&argument) if index < procedure.parameters => argument,
+                    _ => initial.unwrap_or_else(|| any(choices)),
+                });
+            }
+        }
+        Frame { location: procedure.entry, calling: None, locals }
+    }
+}
+
+impl State {
+    /// The initial states of a program with so many threads of each template. `None` if there are too many.
+    pub fn initial(program: &Program, counts: &[usize]) -> Option<Vec<State>> {
+        let mut states = Vec::new();
+        let mut too_many = false;
+        Choices::each(|choices| {
+            let values = program.shared.iter().flat_map(|variable| {
+                variable.initial.iter().map(|initial| (*initial, variable.ty.bounds().unwrap_or_default()))
+            });
+            let shared =
+                values.map(|(initial, (low, high))| initial.unwrap_or_else(|| choices.choose(low, high)));
+            let mut state = State { shared: shared.collect(), threads: Vec::new() };
+            for (template, &count) in counts.iter().enumerate() {
+                for this in 0..count {
+                    let place = (state.threads.len(), this as Value);
+                    state.threads.push(Thread::start(program, template, place, &[], choices));
+                }
+            }
+            states.push(state);
+            too_many = states.len() > MOST;
+            !too_many
+        });
+        (!too_many).then_some(states)
+    }
+
+    /// How many threads of each template the program says there are; any number of them is none.
+    pub fn counts(program: &Program) -> Vec<usize> {
+        let count = |count| if let Count::Fixed(count) = count { count } else { 0 };
+        program.templates.iter().map(|template| count(template.count)).collect()
+    }
+
+    /// What of the program's properties is violated here.
+    pub fn violated(&self, program: &Program) -> Option<Outcome> {
+        let control: Vec<LocationId> =
+            self.threads.iter().filter_map(Thread::top).map(|top| top.location).collect();
+        let scope = Scope { shared: &self.shared, locals: &[], this: 0, next: None, control: &control };
+        program.never.iter().find_map(|never| violation(&never.expr, never.span, &scope))
+    }
+
+    /// Whether no thread can move, although not all have ended.
+    pub fn deadlocked(&self, program: &Program) -> bool {
+        let stuck = |thread| steps(program, self, thread).is_empty();
+        !self.threads.iter().all(|thread| thread.ended(program)) && (0..self.threads.len()).all(stuck)
+    }
+}
+
+/// What is violated if `expr` can be true.
+pub fn violation(expr: &Expr, span: Span, scope: &Scope<'_>) -> Option<Outcome> {
+    let mut found = None;
+    Choices::each(|choices| {
+        found = match expr.value(scope, choices) {
+            Ok(0) => None,
+            Ok(_) => Some(Outcome::Wrong(Violation::at(Wrong::Never, span))),
+            Err(no_value) => Some(Outcome::from(no_value)),
+        };
+        found.is_none()
+    });
+    found
+}
+
+impl From<NoValue> for Outcome {
+    fn from(no_value: NoValue) -> Outcome {
+        match no_value {
+            NoValue::Wrong(violation) => Outcome::Wrong(violation),
+            NoValue::TooLarge(span) => Outcome::Beyond(span),
+        }
+    }
+}
+
+/// The steps that a thread can take.
+pub fn steps(program: &Program, state: &State, thread: usize) -> Vec<Step> {
+    let Some(top) = state.threads[thread].top() else { return Vec::new() };
+    let mut steps: Vec<Step> = Vec::new();
+    for (index, edge) in program.locations[top.location].edges.iter().enumerate() {
+        let outcomes = match edge.op {
+            Op::AtomicBegin => atomic(program, state, thread, edge),
+            _ => take_each(program, state, thread, index, edge),
+        };
+        steps.extend(outcomes.into_iter().map(|outcome| Step { edge: index, outcome }));
+    }
+    steps
+}
+
+/// Where an edge leads, over all choices.
+fn take_each(program: &Program, state: &State, thread: usize, index: usize, edge: &Edge) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    let mut seen = HashSet::new();
+    let mut tried = 0;
+    Choices::each(|choices| {
+        let outcome = match take(program, state, thread, (index, edge), choices) {
+            Ok(next) => next.map(Outcome::To),
+            Err(no_value) => Some(Outcome::from(no_value)),
+        };
+        outcomes.extend(outcome.filter(|outcome| seen.insert(outcome.clone())));
+        tried += 1;
+        if tried > MOST {
+            outcomes.push(Outcome::Beyond(edge.span));
+        }
+        tried <= MOST
+    });
+    outcomes
+}
+
+/// The states in which an atomic section can be left, and what can go wrong in it.
+fn atomic(program: &Program, state: &State, thread: usize, begin: &Edge) -> Vec<Outcome> {
+    let mut first = state.clone();
+    go(&mut first, thread, begin.to);
+    let depth = first.threads[thread].stack.len();
+    let mut seen = HashSet::from([first.clone()]);
+    let mut todo = vec![first];
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    let add = |outcome: Outcome, outcomes: &mut Vec<Outcome>| {
+        if !outcomes.contains(&outcome) {
+            outcomes.push(outcome);
+        }
+    };
+    while let Some(state) = todo.pop() {
+        let stack = &state.threads[thread].stack;
+        let edges = &program.locations[stack[stack.len() - 1].location].edges;
+        if edges.is_empty() {
+            // The thread ends, and with it the section.
+            add(Outcome::To(state.clone()), &mut outcomes);
+        }
+        for (index, edge) in edges.iter().enumerate() {
+            let here = stack.len() == depth;
+            let after = match edge.op {
+                Op::Return(_) if here => {
+                    add(Outcome::To(state.clone()), &mut outcomes);
+                    continue;
+                }
+                Op::AtomicEnd if here => {
+                    let mut left = state.clone();
+                    go(&mut left, thread, edge.to);
+                    add(Outcome::To(left), &mut outcomes);
+                    continue;
+                }
+                _ => take_each(program, &state, thread, index, edge),
+            };
+            for outcome in after {
+                match outcome {
+                    Outcome::To(next) if seen.contains(&next) => {}
+                    Outcome::To(next) => {
+                        seen.insert(next.clone());
+                        todo.push(next);
+                    }
+                    outcome => add(outcome, &mut outcomes),
+                }
+            }
+        }
+        if seen.len() > MOST {
+            outcomes.push(Outcome::Beyond(begin.span));
+            break;
+        }
+    }
+    outcomes
+}
+
+fn go(state: &mut State, thread: usize, to: LocationId) {
+    if let Some(top) = state.threads[thread].stack.last_mut() {
+        top.location = to;
+    }
+}
+
+/// Where an edge leads with these choices; nowhere if it cannot be taken so.
+fn take(
+    program: &Program,
+    state: &State,
+    thread: usize,
+    (index, edge): (usize, &Edge),
+    choices: &mut Choices,
+) -> Result<Option<State>, NoValue> {
+    let moving = &state.threads[thread];
+    let Some(top) = moving.top() else { return Ok(None) };
+    let scope =
+        Scope { shared: &state.shared, locals: &top.locals, this: moving.this, next: None, control: &[] };
+    let wrong = |kind| Err(NoValue::Wrong(Violation::at(kind, edge.span)));
+    let mut next = state.clone();
+    match &edge.op {
+        Op::Skip | Op::AtomicBegin | Op::AtomicEnd => go(&mut next, thread, edge.to),
+        Op::Guard(expr, expected) => {
+            if (expr.value(&scope, choices)? != 0) != *expected {
+                return Ok(None);
+            }
+            go(&mut next, thread, edge.to);
+        }
+        Op::Assert(expr) => {
+            if expr.value(&scope, choices)? == 0 {
+                return wrong(Wrong::Assertion);
+            }
+            go(&mut next, thread, edge.to);
+        }
+        Op::Error => return wrong(Wrong::Error),
+        Op::NoResult => return wrong(Wrong::NoResult),
+        Op::Assign(places, values, constraint) => {
+            let values = evaluate(values, &scope, choices)?;
+            store(&mut next, thread, places, &values, &scope, choices)?;
+            if let Some(constraint) = constraint {
+                let after = next.threads[thread].top().map_or(&[][..], |top| &top.locals);
+                let scope = Scope { next: Some((&next.shared, after)), ..scope };
+                if constraint.value(&scope, choices)? == 0 {
+                    return Ok(None);
+                }
+            }
+            go(&mut next, thread, edge.to);
+        }
+        Op::Call(procedure, arguments, _) => {
+            let procedure = &program.procedures[*procedure];
+            let arguments = passed(procedure, arguments, edge.span, &scope, choices)?;
+            let frame = Frame::enter(procedure, &arguments, choices);
+            let stack = &mut next.threads[thread].stack;
+            if let Some(caller) = stack.last_mut() {
+                caller.calling = Some(index);
+            }
+            stack.push(frame);
+        }
+        Op::Return(results) => {
+            let results = evaluate(results, &scope, choices)?;
+            let stack = &mut next.threads[thread].stack;
+            stack.pop();
+            if let Some(caller) = stack.last_mut() {
+                let call =
+                    &program.locations[caller.location].edges[caller.calling.take().unwrap_or_default()];
+                caller.location = call.to;
+                let locals = caller.locals.clone();
+                let scope = Scope { locals: &locals, ..scope };
+                if let Op::Call(_, _, places) = &call.op {
+                    store(&mut next, thread, places, &results, &scope, choices)?;
+                }
+            }
+        }
+        Op::Acquire(lock) => {
+            let slot = lock_slot(lock, &scope, choices)?;
+            if state.shared[slot] != 0 {
+                return Ok(None);
+            }
+            next.shared[slot] = moving.id as Value + 1;
+            go(&mut next, thread, edge.to);
+        }
+        Op::Release(lock) => {
+            let slot = lock_slot(lock, &scope, choices)?;
+            if state.shared[slot] != moving.id as Value + 1 {
+                return wrong(Wrong::Release);
+            }
+            next.shared[slot] = 0;
+            go(&mut next, thread, edge.to);
+        }
+        Op::Spawn(template, arguments) => {
+            let body = &program.procedures[program.templates[*template].body];
+            let arguments = passed(body, arguments, edge.span, &scope, choices)?;
+            let place = (next.threads.len(), 0);
+            next.threads.push(Thread::start(program, *template, place, &arguments, choices));
+            go(&mut next, thread, edge.to);
+        }
+        Op::Fork(location) => {
+            let frame = Frame { location: *location, calling: None, locals: top.locals.clone() };
+            let (template, id) = (moving.template, next.threads.len());
+            next.threads.push(Thread { template, id, this: 0, stack: vec![frame] });
+            go(&mut next, thread, edge.to);
+        }
+        Op::Wait(_) => return Ok(None),
+        Op::Broadcast(event) => {
+            for other in (0..next.threads.len()).filter(|&other| other != thread) {
+                let Some(top) = next.threads[other].stack.last_mut() else { continue };
+                if program.waits_for(top.location) == Some(*event) {
+                    top.location = program.locations[top.location].edges[0].to;
+                }
+            }
+            go(&mut next, thread, edge.to);
+        }
+    }
+    Ok(Some(next))
+}
+
+fn evaluate(exprs: &[Expr], scope: &Scope<'_>, choices: &mut Choices) -> Result<Vec<Value>, NoValue> {
+    exprs.iter().map(|expr| expr.value(scope, choices)).collect()
+}
+
+/// The values of arguments, which must fit the parameters.
+pub fn passed(
+    procedure: &Procedure,
+    arguments: &[Expr],
+    span: Span,
+    scope: &Scope<'_>,
+    choices: &mut Choices,
+) -> Result<Vec<Value>, NoValue> {
+    let values = evaluate(arguments, scope, choices)?;
+    for (parameter, &value) in procedure.locals.iter().zip(&values) {
+        if !parameter.ty.contains(value) {
+            return Err(NoValue::Wrong(Violation::at(Wrong::Range, span)));
+        }
+    }
+    Ok(values)
+}
+
+fn lock_slot(lock: &LockPlace, scope: &Scope<'_>, choices: &mut Choices) -> Result<usize, NoValue> {
+    Ok(match &lock.element {
+        Some((length, index)) => lock.slot + element(index, *length, lock.span, scope, choices)?,
+        None => lock.slot,
+    })
+}
+
+/// Where a return of these results to the top frame of a state's only thread leads.
+pub fn store_results(state: &State, places: &[Place], results: &[Value], to: LocationId) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    let moving = &state.threads[0];
+    let locals = moving.top().map_or(&[][..], |top| &top.locals);
+    let scope = Scope { shared: &state.shared, locals, this: moving.this, next: None, control: &[] };
+    Choices::each(|choices| {
+        let mut next = state.clone();
+        go(&mut next, 0, to);
+        let stored = store(&mut next, 0, places, results, &scope, choices);
+        outcomes.push(stored.map_or_else(Outcome::from, |()| Outcome::To(next)));
+        true
+    });
+    outcomes
+}
+
+/// Stores values in places of a thread, all indices evaluated in the scope.
+fn store(
+    state: &mut State,
+    thread: usize,
+    places: &[Place],
+    values: &[Value],
+    scope: &Scope<'_>,
+    choices: &mut Choices,
+) -> Result<(), NoValue> {
+    for (place, &value) in places.iter().zip(values) {
+        let mut index = |length: &usize, index| element(index, *length, place.span, scope, choices);
+        let (shared, slot) = match &place.target {
+            Target::Shared(slot) => (true, *slot),
+            Target::Local(slot) => (false, *slot),
+            Target::SharedElement(slot, length, expr) => (true, slot + index(length, expr)?),
+            Target::LocalElement(slot, length, expr) => (false, slot + index(length, expr)?),
+            Target::Others(slot) => {
+                let template = state.threads[thread].template;
+                for (other, thread_of) in state.threads.iter_mut().enumerate() {
+                    if other != thread && thread_of.template == template {
+                        thread_of.stack.first_mut().into_iter().for_each(|frame| frame.locals[*slot] = value);
+                    }
+                }
+                continue;
+            }
+        };
+        if !place.ty.contains(value) {
+            return Err(NoValue::Wrong(Violation::at(Wrong::Range, place.span)));
+        }
+        let top = state.threads[thread].stack.last_mut();
+        match (shared, top) {
+            (true, _) => state.shared[slot] = value,
+            (false, Some(top)) => top.locals[slot] = value,
+            (false, None) => {}
+        }
+    }
+    Ok(())
+}

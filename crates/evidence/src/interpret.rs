@@ -1,0 +1,174 @@
+//! The run of a program behind a run of its pushdown system, walked by the program's own semantics.
+//!
+//! An engine's trace is about the [encoding](Encoded) of a program. Here each of its steps is matched with a step of the
+//! [reference semantics](semantics); where the encoding takes several steps with nobody else moving in between, they are
+//! one. So what is shown to a user is a run of the program, whatever the encoding and its reductions did.
+//!
+//! Invariant: before each step, the encoding of the program's state, its threads in the slots known so far, is the state
+//! of the trace. Values that the encoding leaves out are those that no longer matter, so any step that fits will do.
+
+use crate::rejection::shorten;
+use crate::{Rejection, Trace};
+use allways_model::encoding::{Encoded, Mode};
+use allways_model::notation::show_state;
+use allways_model::program::semantics::{self, Outcome, State};
+use allways_model::program::{LocationId, Violation};
+use allways_model::pushdown;
+
+/// A run of a program that goes wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Where it starts.
+    pub initial: State,
+    /// For each thread of the pushdown system, the thread of the program that it is at the start.
+    pub slots: Vec<Option<usize>>,
+    /// Its steps.
+    pub steps: Vec<RunStep>,
+    /// How it ends.
+    pub end: End,
+}
+
+/// A step of a thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunStep {
+    /// Which thread of the pushdown system moves.
+    pub thread: usize,
+    /// From where.
+    pub location: LocationId,
+    /// By which of the edges there.
+    pub edge: usize,
+    /// The thread of the pushdown system that is started, if one is.
+    pub started: Option<usize>,
+    /// The state afterwards; unchanged by a step that goes wrong.
+    pub state: State,
+    /// For each thread of the pushdown system, the thread of the program that it then is.
+    pub slots: Vec<Option<usize>>,
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// With a violation.
+    Wrong(Violation),
+    /// In a state in which no thread can move, although not all have ended.
+    Deadlock,
+}
+
+/// Walks a trace of a program's encoding that [`replay`](crate::replay()) has accepted.
+pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
+    let program = encoded.program();
+    let slots = encoded.initial_slots();
+    let initial = encoded
+        .lift(&trace.initial)
+        .ok_or_else(|| Rejection::NotInitial(shorten(&show_state(encoded, &trace.initial))))?;
+    let mut run =
+        Run { initial: initial.clone(), slots: slots.clone(), steps: Vec::new(), end: End::Deadlock };
+    if let Some(Outcome::Wrong(violation)) = initial.violated(program) {
+        run.end = End::Wrong(violation);
+        return Ok(run);
+    }
+    let (mut state, mut slots) = (initial, slots);
+    let mut index = 0;
+    while index < trace.steps.len() {
+        let first = index;
+        let mover = trace.steps[first].thread;
+        let passing =
+            |at: usize| !matches!(mode(encoded, &trace.steps[at].state), Mode::Normal | Mode::Violated);
+        while index + 1 < trace.steps.len() && passing(index) {
+            index += 1;
+        }
+        let goal = &trace.steps[index].state;
+        let taker = match mode(encoded, &trace.steps[first].state) {
+            Mode::Starting(..) => Some(trace.steps[index].thread),
+            _ => None,
+        };
+        let walk = Walk { encoded, state: &state, slots: &slots, mover, taker };
+        let Some((step, end)) = walk.step(goal) else {
+            let what = format!(
+                "the program has no step of thread {mover} from {} to {}",
+                shorten(&show_state(encoded, &encoded.encode(&state, &slots))),
+                shorten(&show_state(encoded, goal))
+            );
+            return Err(Rejection::BadStep { step: first + 1, what });
+        };
+        (state, slots) = (step.state.clone(), step.slots.clone());
+        run.steps.push(step);
+        if let Some(violation) = end {
+            run.end = End::Wrong(violation);
+            return Ok(run);
+        }
+        index += 1;
+    }
+    if state.deadlocked(program) {
+        Ok(run)
+    } else {
+        let state = shorten(&show_state(encoded, &encoded.encode(&state, &slots)));
+        Err(Rejection::NotBad { step: trace.steps.len(), state })
+    }
+}
+
+fn mode(encoded: &Encoded, state: &pushdown::State) -> Mode {
+    encoded.key(state.shared).mode
+}
+
+/// One step to be found.
+struct Walk<'a> {
+    encoded: &'a Encoded,
+    state: &'a State,
+    slots: &'a [Option<usize>],
+    mover: usize,
+    taker: Option<usize>,
+}
+
+impl Walk<'_> {
+    /// A step that leads to the goal, and what goes wrong with it.
+    fn step(&self, goal: &pushdown::State) -> Option<(RunStep, Option<Violation>)> {
+        let program = self.encoded.program();
+        let thread = self.slots[self.mover]?;
+        let location = self.state.threads[thread].top()?.location;
+        let violated = mode(self.encoded, goal) == Mode::Violated;
+        for step in semantics::steps(program, self.state, thread) {
+            let taken = |state: State, slots: Vec<Option<usize>>, started| RunStep {
+                thread: self.mover,
+                location,
+                edge: step.edge,
+                started,
+                state,
+                slots,
+            };
+            match step.outcome {
+                Outcome::Wrong(violation) if violated => {
+                    return Some((taken(self.state.clone(), self.slots.to_vec(), None), Some(violation)));
+                }
+                Outcome::To(next) => {
+                    let started = self.taker.filter(|_| next.threads.len() > self.state.threads.len());
+                    let slots = self.after(&next, thread, started);
+                    let wrong = next.violated(program);
+                    if let (true, Some(Outcome::Wrong(violation))) = (violated, &wrong) {
+                        let violation = *violation;
+                        return Some((taken(next, slots, started), Some(violation)));
+                    }
+                    if wrong.is_none() && self.encoded.encode(&next, &slots) == *goal {
+                        return Some((taken(next, slots, started), None));
+                    }
+                }
+                Outcome::Wrong(_) | Outcome::Beyond(_) => {}
+            }
+        }
+        None
+    }
+
+    /// Who is who after a step.
+    fn after(&self, next: &State, thread: usize, started: Option<usize>) -> Vec<Option<usize>> {
+        let mut slots = self.slots.to_vec();
+        if let Some(slot) = started {
+            slots[slot] = Some(next.threads.len() - 1);
+        }
+        let role = self.encoded.roles()[self.mover];
+        let vanishes = role.pooled && self.encoded.program().templates[role.template].vanishes;
+        if vanishes && next.threads[thread].ended(self.encoded.program()) {
+            slots[self.mover] = None;
+        }
+        slots
+    }
+}

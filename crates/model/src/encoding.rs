@@ -1,0 +1,492 @@
+//! Programs as concurrent pushdown systems, on the fly.
+//!
+//! The shared state of the pushdown system is a [`Key`]: the values of the shared variables, a few counters, and a
+//! [`Mode`]. A stack symbol is a [`Cell`]: a point of control and the values of the local variables there. Both are
+//! interned when they first come up, and the rules for a (thread, shared state, symbol) are made when first asked for;
+//! nothing is enumerated beforehand, so a program costs what it reaches.
+//!
+//! A pushdown rule changes the shared state and one stack. Where the [reference semantics](crate::program::semantics)
+//! does more in one step, the encoding takes several, and the mode lets nobody else move in between:
+//!
+//! * *return with results*: the frame is popped and the mode carries the results, until the frame that then lies on top
+//!   takes them; no other thread can have such a frame on top;
+//! * *spawn*: the mode carries the first frame of the new thread, until a thread that has not started takes it. Each
+//!   template has a pool of such threads; when it is empty, the system stops there and says that it is
+//!   [incomplete](Pushdown::incomplete), so that nothing is proved, while whatever is found is real;
+//! * *broadcast*: the mode counts the threads that are still to be woken; how many wait is a counter.
+//!
+//! What a property asks of the locations of threads (`at`) is kept in counters too, so that whether a state violates the
+//! program's properties depends on the shared state alone. A violation is a shared state of its own, with no way out.
+//!
+//! Invariant: in mode [`Mode::Normal`] the states of the pushdown system are those of the program, [projected](Reduction)
+//! to what can still matter. `encode` is that projection; the tests compare both sides.
+
+mod names;
+mod rules;
+mod table;
+
+use crate::program::reduction::{Reduction, reduce};
+use crate::program::semantics::{self, Frame, Outcome, Thread};
+use crate::program::{Count, Expr, Location, LocationId, Op, Program, Span, TemplateId, Value, Variable};
+use crate::property::{Pattern, Property};
+use crate::pushdown::{Pushdown, Rule, Shared, Stack, State, Symbol};
+use std::sync::{Mutex, PoisonError};
+use table::Table;
+
+pub use names::Names;
+pub use table::{Cell, Key, Mode, Point};
+
+/// How many threads there are of each template.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Threads {
+    /// Those that run from the start.
+    pub running: Vec<usize>,
+    /// Those that can be started later.
+    pub pool: Vec<usize>,
+}
+
+impl Threads {
+    /// As the program says: fixed numbers, and the same numbers for templates with any number of threads, and for the
+    /// pool of those that are started later.
+    pub fn of(program: &Program, any: usize) -> Threads {
+        let running = program.templates.iter().map(|template| match template.count {
+            Count::Fixed(count) => count,
+            Count::Any => any,
+        });
+        let pool = program.templates.iter().map(|template| if template.spawned { any } else { 0 });
+        Threads { running: running.collect(), pool: pool.collect() }
+    }
+}
+
+/// Why a program has no encoding.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NoEncoding {
+    /// What there is too much of, or what does not go together.
+    pub what: String,
+    /// Where it comes from.
+    pub span: Span,
+}
+
+/// The most initial states.
+const MOST_INITIAL: usize = 1 << 16;
+
+/// The most threads.
+const MOST_THREADS: usize = 1 << 16;
+
+/// What a thread of the pushdown system is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Role {
+    /// What it is an instance of.
+    pub template: TemplateId,
+    /// Which thread of its template it is.
+    pub this: Value,
+    /// Whether it waits in the pool at the start.
+    pub pooled: bool,
+}
+
+/// A program as a pushdown system.
+#[derive(Debug)]
+pub struct Encoded {
+    program: Program,
+    reduced: Reduction,
+    roles: Vec<Role>,
+    /// For each thread, the first that has the same rules.
+    kinds: Vec<usize>,
+    /// The size of the pool of each template.
+    pool: Vec<usize>,
+    /// What of the properties depends on where threads are, and the counter for each.
+    watched: Vec<Vec<LocationId>>,
+    /// What must never be true, over shared values and counters.
+    never: Vec<(Expr, Span)>,
+    /// Whether locks remember who holds them.
+    holders: bool,
+    /// Whether threads have values among the shared ones.
+    mixed: bool,
+    names: Names,
+    table: Table,
+    initial: Vec<State>,
+    /// Why some rule was left out.
+    beyond: Mutex<Option<String>>,
+}
+
+impl Encoded {
+    /// Encodes a program. Without `reduced`, nothing is left out that does not matter.
+    pub fn new(program: &Program, threads: &Threads, reduced: bool) -> Result<Encoded, NoEncoding> {
+        let roles = roles(program, threads)?;
+        let reduction = if reduced { reduce(program) } else { Reduction::none(program) };
+        let mut watched: Vec<Vec<LocationId>> = Vec::new();
+        for never in &program.never {
+            never.expr.visit(&mut |expr| {
+                if let Expr::At(locations) = expr
+                    && !watched.contains(locations)
+                {
+                    watched.push(locations.clone());
+                }
+            });
+        }
+        let first_counter = program.shared_slots();
+        let never =
+            program.never.iter().map(|never| (counted(&never.expr, &watched, first_counter), never.span));
+        let never = never.collect();
+        let mixed =
+            program.procedures.iter().any(|procedure| procedure.locals.iter().any(|local| local.mixed));
+        let holders = !reduction.locks_are_safe;
+        let calls = |location: &Location| location.edges.iter().any(|edge| matches!(edge.op, Op::Call(..)));
+        if mixed && let Some(location) = program.locations.iter().find(|location| calls(location)) {
+            let what = "calls beside variables that other threads write (x$)".to_string();
+            return Err(NoEncoding { what, span: location.span });
+        }
+        let mut encoded = Encoded {
+            kinds: kinds(program, &roles, !holders && !mixed),
+            never,
+            watched,
+            holders,
+            mixed,
+            names: Names::new(program),
+            table: Table::default(),
+            initial: Vec::new(),
+            beyond: Mutex::new(None),
+            pool: threads.pool.clone(),
+            roles,
+            program: program.clone(),
+            reduced: reduction,
+        };
+        encoded.initial = encoded.initial_states()?;
+        Ok(encoded)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What each thread of the pushdown system is.
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// What must never be seen: a violation, and on request a deadlock.
+    pub fn property(&self, deadlock: bool) -> Property {
+        let shared = self.table.shared(Key::violated());
+        let bad = vec![Pattern { shared: Some(shared), tops: vec![None; self.roles.len()] }];
+        Property { bad, deadlock }
+    }
+
+    /// What a shared state stands for.
+    pub fn key(&self, shared: Shared) -> Key {
+        (*self.table.key(shared)).clone()
+    }
+
+    /// What a symbol stands for.
+    pub fn cell(&self, symbol: Symbol) -> Cell {
+        (*self.table.cell(symbol)).clone()
+    }
+
+    /// How many shared states and symbols have come up, and how many bytes they take.
+    pub fn size(&self) -> (usize, usize, usize) {
+        self.table.size()
+    }
+
+    fn initial_states(&self) -> Result<Vec<State>, NoEncoding> {
+        let program = &self.reduced.program;
+        let counts = self.initial_counts();
+        let too_many = || {
+            let open = program.shared.iter().chain(program.procedures.iter().flat_map(|p| &p.locals));
+            let open = open.filter(|variable| variable.initial.contains(&None));
+            let span = open.map(|variable| variable.span).next_back().unwrap_or_default();
+            NoEncoding { what: format!("more than {MOST_INITIAL} initial states"), span }
+        };
+        let states = semantics::State::initial(program, &counts).ok_or_else(too_many)?;
+        let slots = self.initial_slots();
+        let mut initial: Vec<State> = states.iter().map(|state| self.encode(state, &slots)).collect();
+        initial.sort_unstable();
+        initial.dedup();
+        if initial.len() > MOST_INITIAL { Err(too_many()) } else { Ok(initial) }
+    }
+
+    /// For each thread of the system, the thread of the program that it is at the start.
+    pub fn initial_slots(&self) -> Vec<Option<usize>> {
+        let mut next = 0..;
+        self.roles.iter().map(|role| if role.pooled { None } else { next.next() }).collect()
+    }
+
+    /// An initial state of the program for one of the system. What does not matter has its least value.
+    pub fn lift(&self, state: &State) -> Option<semantics::State> {
+        let key = self.table.key(state.shared);
+        if key.mode == Mode::Violated {
+            // Which values violate the property is not kept; few programs start with a violation.
+            let counts = self.initial_counts();
+            let states = semantics::State::initial(&self.program, &counts)?;
+            return states.into_iter().find(|state| state.violated(&self.program).is_some());
+        }
+        let shared = lifted(&self.program.shared, |slot| self.reduced.shared[slot].then(|| key.values[slot]));
+        let mut lift = semantics::State { shared, threads: Vec::new() };
+        for (slot, (role, stack)) in self.roles.iter().zip(&state.stacks).enumerate() {
+            if role.pooled {
+                continue;
+            }
+            let cell = self.table.cell(stack.top());
+            let body = &self.program.procedures[self.program.templates[role.template].body];
+            let live = self.live_at(cell.point);
+            let locals = lifted(&body.locals, |local| live[local].then(|| cell.locals[local]));
+            let locals = self.with_mixed(&key.values, slot, &locals);
+            let frame = Frame { location: body.entry, calling: None, locals };
+            let id = lift.threads.len();
+            lift.threads.push(Thread { template: role.template, id, this: role.this, stack: vec![frame] });
+        }
+        Some(lift)
+    }
+
+    fn initial_counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.program.templates.len()];
+        let running = self.roles.iter().filter(|role| !role.pooled);
+        running.for_each(|role| counts[role.template] += 1);
+        counts
+    }
+
+    /// The state of the pushdown system for one of the program, in which the threads sit in these slots: for each thread
+    /// of the system the thread of the program, if it has started.
+    pub fn encode(&self, state: &semantics::State, slots: &[Option<usize>]) -> State {
+        let mut values = self.values(&state.shared);
+        for (slot, value) in values.iter_mut().enumerate().take(state.shared.len()) {
+            if self.holders && self.reduced.locks[slot] && *value != 0 {
+                // The program numbers its threads in another order than the system.
+                let holder = slots.iter().position(|thread| *thread == Some(*value as usize - 1));
+                *value = holder.map_or(0, |holder| holder as Value + 1);
+            }
+        }
+        let mut stacks = Vec::with_capacity(slots.len());
+        for (slot, (thread, role)) in slots.iter().zip(&self.roles).enumerate() {
+            let Some(thread) = thread.map(|thread| &state.threads[thread]) else {
+                stacks.push(Stack::from_top([self.table.symbol(Cell::idle())]));
+                continue;
+            };
+            if let Some(top) = thread.top() {
+                self.arrive(&mut values, top.location, 1);
+            }
+            if role.pooled {
+                values[self.started(role.template)] += 1;
+            }
+            let mut symbols = Vec::new();
+            for (depth, frame) in thread.stack.iter().enumerate().rev() {
+                symbols.push(self.table.symbol(self.cell_of(frame)));
+                if depth == 0 {
+                    self.store_mixed(&mut values, slot, role.template, &frame.locals);
+                }
+            }
+            stacks.push(Stack::from_top(symbols));
+        }
+        let shared = self.settled(values);
+        State { shared: self.table.shared(shared), stacks }
+    }
+
+    /// The cell of a frame.
+    fn cell_of(&self, frame: &Frame) -> Cell {
+        let point = match frame.calling {
+            None => Point::At(frame.location),
+            Some(edge) => self.return_point(frame.location, edge),
+        };
+        Cell { point, locals: self.project(point, &frame.locals) }
+    }
+
+    /// Shared values, all counters zero.
+    fn values(&self, shared: &[Value]) -> Vec<Value> {
+        let mut values: Vec<Value> = shared.to_vec();
+        for (slot, value) in values.iter_mut().enumerate() {
+            if !self.reduced.shared[slot] {
+                *value = 0;
+            } else if !self.holders && self.reduced.locks[slot] {
+                *value = Value::from(*value != 0);
+            }
+        }
+        values.resize(self.mixed_slot(self.roles.len(), 0), 0);
+        values
+    }
+
+    /// The counter for an event's waiting threads.
+    fn waiting(&self, event: usize) -> usize {
+        self.program.shared_slots() + self.watched.len() + event
+    }
+
+    /// The counter for a template's threads that were started later.
+    fn started(&self, template: TemplateId) -> usize {
+        self.waiting(self.program.events.len()) + template
+    }
+
+    /// Where a thread keeps its value of a mixed local variable.
+    fn mixed_slot(&self, thread: usize, slot: usize) -> usize {
+        let each = if self.mixed { self.most_locals() } else { 0 };
+        self.started(self.program.templates.len()) + thread * each + slot
+    }
+
+    fn most_locals(&self) -> usize {
+        self.program.procedures.iter().map(|procedure| procedure.slots()).max().unwrap_or(0)
+    }
+
+    /// Counts a thread that comes to a location, or leaves it.
+    fn arrive(&self, values: &mut [Value], location: LocationId, by: Value) {
+        let first = self.program.shared_slots();
+        for (counter, locations) in self.watched.iter().enumerate() {
+            if locations.contains(&location) {
+                values[first + counter] += by;
+            }
+        }
+        if let Some(event) = self.program.waits_for(location) {
+            values[self.waiting(event)] += by;
+        }
+    }
+
+    /// The shared state with these values, unless a property is violated there.
+    fn settled(&self, values: Vec<Value>) -> Key {
+        let scope = crate::program::expression::Scope {
+            shared: &values,
+            locals: &[],
+            this: 0,
+            next: None,
+            control: &[],
+        };
+        for (expr, span) in &self.never {
+            match semantics::violation(expr, *span, &scope) {
+                Some(Outcome::Wrong(_)) => return Key::violated(),
+                Some(Outcome::Beyond(span)) => self.give_up(span),
+                Some(Outcome::To(_)) | None => {}
+            }
+        }
+        Key { mode: Mode::Normal, values: values.into() }
+    }
+
+    fn give_up(&self, span: Span) {
+        let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
+        beyond.get_or_insert_with(|| {
+            format!("line {}: a number beyond 64 bits, or a single step that does too much", span.line)
+        });
+    }
+
+    fn pool_is_empty(&self, template: TemplateId) {
+        let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
+        beyond.get_or_insert_with(|| {
+            let (name, pool) = (&self.program.templates[template].name, self.pool[template]);
+            format!("more than {pool} threads of {name} can be started")
+        });
+    }
+}
+
+/// The values of variables: the given ones, or else some that they may have at the start.
+fn lifted(variables: &[Variable], given: impl Fn(usize) -> Option<Value>) -> Vec<Value> {
+    let mut values = Vec::new();
+    for variable in variables {
+        for initial in &variable.initial {
+            let some = initial.unwrap_or(variable.ty.default_value());
+            values.push(given(values.len()).unwrap_or(some));
+        }
+    }
+    values
+}
+
+/// The expression with a counter in place of each `at`.
+fn counted(expr: &Expr, watched: &[Vec<LocationId>], first: usize) -> Expr {
+    let again = |part: &Expr| Box::new(counted(part, watched, first));
+    match expr {
+        Expr::At(locations) => {
+            let counter = watched.iter().position(|other| other == locations).unwrap_or_default();
+            Expr::Shared(first + counter)
+        }
+        Expr::SharedElement(slot, length, index, span) => {
+            Expr::SharedElement(*slot, *length, again(index), *span)
+        }
+        Expr::LocalElement(slot, length, index, span) => {
+            Expr::LocalElement(*slot, *length, again(index), *span)
+        }
+        Expr::Unary(operator, part) => Expr::Unary(*operator, again(part)),
+        Expr::Binary(operator, left, right, span) => {
+            Expr::Binary(*operator, again(left), again(right), *span)
+        }
+        Expr::If(condition, then, other) => Expr::If(again(condition), again(then), again(other)),
+        leaf => leaf.clone(),
+    }
+}
+
+fn roles(program: &Program, threads: &Threads) -> Result<Vec<Role>, NoEncoding> {
+    let mut roles = Vec::new();
+    for (template, declared) in program.templates.iter().enumerate() {
+        let (running, pool) = (threads.running[template], threads.pool[template]);
+        if roles.len() + running + pool > MOST_THREADS {
+            return Err(NoEncoding {
+                what: format!("more than {MOST_THREADS} threads"),
+                span: declared.span,
+            });
+        }
+        roles.extend((0..running).map(|this| Role { template, this: this as Value, pooled: false }));
+        roles.extend((0..pool).map(|_| Role { template, this: 0, pooled: true }));
+    }
+    if roles.is_empty() {
+        let span = program.templates.first().map(|template| template.span).unwrap_or_default();
+        return Err(NoEncoding { what: "no thread at all".to_string(), span });
+    }
+    Ok(roles)
+}
+
+/// For each thread, the first with the same rules, provided that threads leave no names behind in the shared state.
+fn kinds(program: &Program, roles: &[Role], anonymous: bool) -> Vec<usize> {
+    let mut firsts = vec![None; program.templates.len()];
+    let kind = |(thread, role): (usize, &Role)| {
+        let alike = anonymous && !program.templates[role.template].uses_self;
+        if alike { *firsts[role.template].get_or_insert(thread) } else { thread }
+    };
+    roles.iter().enumerate().map(kind).collect()
+}
+
+impl Pushdown for Encoded {
+    fn threads(&self) -> usize {
+        self.roles.len()
+    }
+
+    fn initial(&self) -> Vec<State> {
+        self.initial.clone()
+    }
+
+    fn rules(&self, thread: usize, shared: Shared, top: Symbol, out: &mut Vec<Rule>) {
+        let kind = self.kind(thread);
+        match self.table.remembered(kind, shared, top) {
+            Some(rules) => out.extend(rules.iter().copied()),
+            None => {
+                let rules = self.make_rules(thread, shared, top);
+                out.extend(rules.iter().copied());
+                self.table.remember(kind, shared, top, rules);
+            }
+        }
+    }
+
+    fn kind(&self, thread: usize) -> usize {
+        self.kinds[thread]
+    }
+
+    fn ended(&self, _: usize, top: Symbol) -> bool {
+        top == crate::pushdown::EMPTY
+            || match self.table.cell(top).point {
+                Point::Idle => true,
+                Point::At(location) => self.program.locations[location].edges.is_empty(),
+                Point::Returning(..) => false,
+            }
+    }
+
+    fn incomplete(&self) -> Option<String> {
+        self.beyond.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn shared_name(&self, shared: Shared) -> String {
+        self.name_key(&self.table.key(shared))
+    }
+
+    fn shared_named(&self, name: &str) -> Option<Shared> {
+        self.read_key(name).map(|key| self.table.shared(key))
+    }
+
+    fn symbol_name(&self, _: usize, symbol: Symbol) -> String {
+        self.name_cell(&self.table.cell(symbol))
+    }
+
+    fn symbol_named(&self, _: usize, name: &str) -> Option<Symbol> {
+        self.read_cell(name).map(|cell| self.table.symbol(cell))
+    }
+}

@@ -1,0 +1,202 @@
+//! What shared states and symbols are called, in evidence and in lists of states.
+//!
+//! A shared state is called by its values, `turn=1;want[0]=0`, and by its mode if that is not the normal one, after `!`.
+//! Variables that do not matter are left out. A symbol is called by its procedure and line, `p:12`, with the column if
+//! several places of the procedure are on that line, followed by the local variables that matter, `p:12;l=1`. Names are
+//! read back: they are what evidence is written in.
+
+use super::Encoded;
+use super::table::{Cell, Key, Mode, Point};
+use crate::program::{LocationId, Program, Value, slot_name};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The names of locations and calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Names {
+    locations: Vec<String>,
+    found: HashMap<String, LocationId>,
+}
+
+impl Names {
+    /// Names for all locations: unique, and readable.
+    pub fn new(program: &Program) -> Names {
+        let plain = |location: &crate::program::Location| {
+            format!("{}:{}", clean(&program.procedures[location.procedure].name), location.span.line)
+        };
+        let mut on_line: HashMap<String, usize> = HashMap::new();
+        for location in &program.locations {
+            *on_line.entry(plain(location)).or_default() += 1;
+        }
+        let mut names = Names { locations: Vec::new(), found: HashMap::new() };
+        for (number, location) in program.locations.iter().enumerate() {
+            let mut name = plain(location);
+            if on_line[&name] > 1 {
+                let _ = write!(name, ":{}", location.span.column);
+            }
+            // What is left are places that the front end made up beside the one in the text.
+            let mut unique = name.clone();
+            let mut copy = 1;
+            while names.found.contains_key(&unique) {
+                copy += 1;
+                unique = format!("{name}'{copy}");
+            }
+            names.found.insert(unique.clone(), number);
+            names.locations.push(unique);
+        }
+        names
+    }
+
+    /// The name of a location.
+    pub fn location(&self, location: LocationId) -> &str {
+        &self.locations[location]
+    }
+}
+
+/// A name without what separates names.
+fn clean(name: &str) -> String {
+    name.chars().map(|c| if "|,.+*;=!:'/ ".contains(c) { '_' } else { c }).collect()
+}
+
+impl Encoded {
+    /// The names of the values of a shared state, in order; `None` for one that is always 0.
+    fn value_names(&self) -> Vec<Option<String>> {
+        let program = self.program();
+        let shared = (0..program.shared_slots())
+            .map(|slot| self.reduced.shared[slot].then(|| clean(&slot_name(&program.shared, slot))));
+        let mut names: Vec<_> = shared.collect();
+        names.extend((0..self.watched.len()).map(|counter| Some(format!("at#{counter}"))));
+        names.extend(program.events.iter().map(|event| Some(format!("waiting#{}", clean(event)))));
+        for (template, declared) in program.templates.iter().enumerate() {
+            let counted = self.pool[template] > 0;
+            names.push(counted.then(|| format!("started#{}", clean(&declared.name))));
+        }
+        for role in self.roles.iter().enumerate().filter(|_| self.mixed) {
+            let body = &program.procedures[program.templates[role.1.template].body];
+            names.extend((0..self.most_locals()).map(|slot| {
+                let mixed = body
+                    .locals
+                    .iter()
+                    .find(|local| local.mixed && (local.slot..local.slot + local.slots()).contains(&slot));
+                mixed.map(|_| format!("{}#{}", clean(&slot_name(&body.locals, slot)), role.0))
+            }));
+        }
+        names
+    }
+
+    pub(super) fn name_key(&self, key: &Key) -> String {
+        let mut text = String::new();
+        for (name, value) in self.value_names().iter().zip(&key.values) {
+            if let Some(name) = name {
+                let _ = write!(text, "{}{name}={value}", if text.is_empty() { "" } else { ";" });
+            }
+        }
+        let mode = match &key.mode {
+            Mode::Normal => String::new(),
+            Mode::Results(results) => format!("!results:{}", joined(results)),
+            Mode::Starting(template, cell, mixed) => {
+                let name = clean(&self.program.templates[*template].name);
+                format!("!starting:{name}/{}/{}", self.name_cell(cell), joined(mixed))
+            }
+            Mode::Waking(event, left) => format!("!waking:{event}:{left}"),
+            Mode::Violated => "!violated".to_string(),
+            Mode::Exhausted => "!exhausted".to_string(),
+        };
+        text += &mode;
+        if text.is_empty() { "()".to_string() } else { text }
+    }
+
+    pub(super) fn read_key(&self, name: &str) -> Option<Key> {
+        let (values, mode) = name.split_once('!').map_or((name, ""), |(values, mode)| (values, mode));
+        match mode {
+            "violated" => return values.is_empty().then(Key::violated),
+            "exhausted" => return values.is_empty().then(Key::exhausted),
+            _ => {}
+        }
+        let mut parts = values.split(';').filter(|part| !part.is_empty() && *part != "()");
+        let mut read = Vec::new();
+        for name in self.value_names() {
+            read.push(match name {
+                None => 0,
+                Some(name) => value_after(parts.next()?, &name)?,
+            });
+        }
+        if parts.next().is_some() {
+            return None;
+        }
+        let mode = match mode.split_once(':') {
+            None if mode.is_empty() => Mode::Normal,
+            Some(("results", results)) => Mode::Results(split(results)?),
+            Some(("waking", rest)) => {
+                let (event, left) = rest.split_once(':')?;
+                let event = event.parse().ok().filter(|&event: &usize| event < self.program.events.len())?;
+                Mode::Waking(event, left.parse().ok()?)
+            }
+            Some(("starting", rest)) => {
+                let mut parts = rest.split('/');
+                let template = parts.next()?;
+                let template = self.program.templates.iter().position(|t| clean(&t.name) == template)?;
+                let cell = self.read_cell(parts.next()?)?;
+                Mode::Starting(template, cell, split(parts.next()?)?)
+            }
+            _ => return None,
+        };
+        Some(Key { mode, values: read.into() })
+    }
+
+    pub(super) fn name_cell(&self, cell: &Cell) -> String {
+        let (mut text, location) = match cell.point {
+            Point::Idle => return "idle".to_string(),
+            Point::At(location) => (self.names.location(location).to_string(), location),
+            Point::Returning(location, edge) => {
+                (format!("{}/{edge}", self.names.location(location)), location)
+            }
+        };
+        let procedure = self.program.procedure_of(location);
+        let live = self.live_at(cell.point);
+        for (slot, value) in cell.locals.iter().enumerate().filter(|(slot, _)| live[*slot]) {
+            let _ = write!(text, ";{}={value}", clean(&slot_name(&procedure.locals, slot)));
+        }
+        text
+    }
+
+    pub(super) fn read_cell(&self, name: &str) -> Option<Cell> {
+        if name == "idle" {
+            return Some(Cell::idle());
+        }
+        let mut parts = name.split(';');
+        let place = parts.next()?;
+        let point = match place.split_once('/') {
+            None => Point::At(*self.names.found.get(place)?),
+            Some((place, edge)) => {
+                let point = (*self.names.found.get(place)?, edge.parse().ok()?);
+                self.reduced
+                    .live_on_return
+                    .contains_key(&point)
+                    .then_some(Point::Returning(point.0, point.1))?
+            }
+        };
+        let (Point::At(location) | Point::Returning(location, _)) = point else { return None };
+        let procedure = self.program.procedure_of(location);
+        let live = self.live_at(point);
+        let mut locals = vec![0; procedure.slots()];
+        for slot in (0..procedure.slots()).filter(|&slot| live[slot]) {
+            locals[slot] = value_after(parts.next()?, &clean(&slot_name(&procedure.locals, slot)))?;
+        }
+        parts.next().is_none().then(|| Cell { point, locals: locals.into() })
+    }
+}
+
+/// The value in `name=value`.
+fn value_after(text: &str, name: &str) -> Option<Value> {
+    text.strip_prefix(name)?.strip_prefix('=')?.parse().ok()
+}
+
+fn joined(values: &[Value]) -> String {
+    values.iter().map(Value::to_string).collect::<Vec<_>>().join(":")
+}
+
+fn split(text: &str) -> Option<Box<[Value]>> {
+    let values = text.split(':').filter(|part| !part.is_empty());
+    values.map(|value| value.parse().ok()).collect()
+}

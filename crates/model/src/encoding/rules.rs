@@ -1,0 +1,374 @@
+//! The rules of a thread for a shared state and a symbol.
+//!
+//! What concerns one frame is left to the reference semantics, run on a state with this thread and this frame alone. What
+//! concerns more (the caller's frame, other threads) is done in several steps, with a mode in between.
+
+use super::Encoded;
+use super::table::{Cell, Key, Mode, Point};
+use crate::program::expression::{Choices, NoValue, Scope};
+use crate::program::semantics::{self, Frame, Outcome, Thread};
+use crate::program::{Edge, Expr, LocationId, Op, Place, Procedure, Target, TemplateId, Value};
+use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
+
+/// The thread that moves, and from where.
+struct Mover<'a> {
+    thread: usize,
+    top: Symbol,
+    location: LocationId,
+    values: &'a [Value],
+    locals: Vec<Value>,
+}
+
+impl Encoded {
+    /// Makes the rules.
+    pub(super) fn make_rules(&self, thread: usize, shared: Shared, top: Symbol) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        if top == EMPTY {
+            return rules;
+        }
+        let (key, cell) = (self.table.key(shared), self.table.cell(top));
+        let values = &*key.values;
+        match (&key.mode, cell.point) {
+            (Mode::Normal, Point::At(location)) => {
+                let locals = self.with_mixed(values, thread, &cell.locals);
+                let mover = Mover { thread, top, location, values, locals };
+                self.normal(&mover, &mut rules);
+            }
+            (Mode::Results(results), Point::Returning(location, edge)) => {
+                let locals = self.with_mixed(values, thread, &cell.locals);
+                let mover = Mover { thread, top, location, values, locals };
+                self.results(&mover, edge, results, &mut rules);
+            }
+            (Mode::Starting(template, first, mixed), Point::Idle)
+                if *template == self.roles[thread].template =>
+            {
+                let mut values = values.to_vec();
+                self.store_mixed(&mut values, thread, *template, mixed);
+                if let Point::At(location) = first.point {
+                    self.arrive(&mut values, location, 1);
+                }
+                let rule = (self.settled(values), Word::one(self.table.symbol(first.clone())));
+                self.add(&mut rules, rule, 0);
+            }
+            (Mode::Waking(event, left), Point::At(location))
+                if self.program.waits_for(location) == Some(*event) =>
+            {
+                self.wake(&cell, (*event, *left), (location, values), &mut rules);
+            }
+            (Mode::Exhausted, _) => rules.push(Rule { shared, word: Word::one(top), line: 0 }),
+            _ => {}
+        }
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
+    fn add(&self, rules: &mut Vec<Rule>, (key, word): (Key, Word), line: u32) {
+        rules.push(Rule { shared: self.table.shared(key), word, line });
+    }
+
+    fn normal(&self, mover: &Mover<'_>, rules: &mut Vec<Rule>) {
+        let program = &self.reduced.program;
+        let mut alone = None;
+        for (index, edge) in program.locations[mover.location].edges.iter().enumerate() {
+            match &edge.op {
+                Op::Return(results) => self.pop(mover, edge, results, rules),
+                Op::Spawn(template, arguments) => self.spawn(mover, edge, *template, arguments, rules),
+                Op::Fork(location) => self.fork(mover, edge, *location, rules),
+                Op::Broadcast(event) => {
+                    let mut values = mover.values.to_vec();
+                    let waiting = values[self.waiting(*event)];
+                    let word = self.go(mover, &mut values, edge.to);
+                    let mode = Mode::Waking(*event, waiting);
+                    let key =
+                        if waiting == 0 { self.settled(values) } else { Key { mode, values: values.into() } };
+                    self.add(rules, (key, word), edge.span.line);
+                }
+                Op::Wait(_) => {}
+                _ => {
+                    let steps = alone.get_or_insert_with(|| semantics::steps(program, &self.alone(mover), 0));
+                    for step in steps.iter().filter(|step| step.edge == index) {
+                        self.follow(mover, edge, &step.outcome, rules);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A state with nothing but the frame of the mover.
+    fn alone(&self, mover: &Mover<'_>) -> semantics::State {
+        let frame = Frame { location: mover.location, calling: None, locals: mover.locals.clone() };
+        let role = self.roles[mover.thread];
+        let mut shared = mover.values[..self.program.shared_slots()].to_vec();
+        if !self.holders {
+            // Every release is by the holder, so whoever asks may be taken for it.
+            let held = |(slot, value): (usize, &mut Value)| {
+                if self.reduced.locks[slot] && *value != 0 {
+                    *value = mover.thread as Value + 1;
+                }
+            };
+            shared.iter_mut().enumerate().for_each(held);
+        }
+        let thread =
+            Thread { template: role.template, id: mover.thread, this: role.this, stack: vec![frame] };
+        semantics::State { shared, threads: vec![thread] }
+    }
+
+    /// What a step of the frame alone means for the system.
+    fn follow(&self, mover: &Mover<'_>, edge: &Edge, outcome: &Outcome, rules: &mut Vec<Rule>) {
+        let line = edge.span.line;
+        let next = match outcome {
+            Outcome::To(next) => next,
+            Outcome::Wrong(_) => {
+                self.add(rules, (Key::violated(), Word::one(mover.top)), line);
+                return;
+            }
+            Outcome::Beyond(span) => {
+                self.give_up(*span);
+                return;
+            }
+        };
+        let mut values = self.values(&next.shared);
+        let counters = self.program.shared_slots();
+        values[counters..].copy_from_slice(&mover.values[counters..]);
+        let stack = &next.threads[0].stack;
+        self.store_mixed(&mut values, mover.thread, self.roles[mover.thread].template, &stack[0].locals);
+        self.store_others(&mut values, mover, edge);
+        self.arrive(&mut values, mover.location, -1);
+        let word = match &stack[..] {
+            [frame] => self.come(&mut values, mover.thread, frame),
+            [caller, callee, ..] => {
+                self.arrive(&mut values, callee.location, 1);
+                let under = self.table.symbol(self.cell_of(caller));
+                Word::two(self.table.symbol(self.cell_of(callee)), under)
+            }
+            [] => Word::POP,
+        };
+        self.add(rules, (self.settled(values), word), line);
+    }
+
+    /// What `x$ := e` gives to the other threads of the template.
+    fn store_others(&self, values: &mut [Value], mover: &Mover<'_>, edge: &Edge) {
+        let Op::Assign(places, exprs, _) = &edge.op else { return };
+        for (place, expr) in places.iter().zip(exprs) {
+            let Target::Others(slot) = place.target else { continue };
+            let template = self.roles[mover.thread].template;
+            let scope = self.scope(mover);
+            // Only one value: the front end allows no choice here.
+            let Ok(value) = expr.value(&scope, &mut Choices::default()) else { continue };
+            for (other, role) in self.roles.iter().enumerate() {
+                if other != mover.thread && role.template == template {
+                    values[self.mixed_slot(other, slot)] = value;
+                }
+            }
+        }
+    }
+
+    fn scope<'a>(&self, mover: &'a Mover<'_>) -> Scope<'a> {
+        let this = self.roles[mover.thread].this;
+        Scope { shared: mover.values, locals: &mover.locals, this, next: None, control: &[] }
+    }
+
+    /// Moves control to another location of the same frame.
+    fn go(&self, mover: &Mover<'_>, values: &mut [Value], to: LocationId) -> Word {
+        self.arrive(values, mover.location, -1);
+        self.come(values, mover.thread, &Frame { location: to, calling: None, locals: mover.locals.clone() })
+    }
+
+    /// Comes to the location of a frame. A task that ends goes back to the pool.
+    fn come(&self, values: &mut [Value], thread: usize, frame: &Frame) -> Word {
+        let role = self.roles[thread];
+        let vanishes = role.pooled && self.program.templates[role.template].vanishes;
+        if vanishes && self.program.locations[frame.location].edges.is_empty() {
+            values[self.started(role.template)] -= 1;
+            self.store_mixed(values, thread, role.template, &vec![0; frame.locals.len()]);
+            return Word::one(self.table.symbol(Cell::idle()));
+        }
+        self.arrive(values, frame.location, 1);
+        Word::one(self.table.symbol(self.cell_of(frame)))
+    }
+
+    /// Calls a function for all values of some expressions.
+    fn for_each_value(
+        &self,
+        mover: &Mover<'_>,
+        edge: &Edge,
+        rules: &mut Vec<Rule>,
+        run: impl Fn(&Scope<'_>, &mut Choices) -> Result<(Key, Word), NoValue>,
+    ) {
+        let mut tried = 0;
+        Choices::each(|choices| {
+            match run(&self.scope(mover), choices) {
+                Ok(rule) => self.add(rules, rule, edge.span.line),
+                Err(NoValue::Wrong(_)) => {
+                    self.add(rules, (Key::violated(), Word::one(mover.top)), edge.span.line);
+                }
+                Err(NoValue::TooLarge(span)) => self.give_up(span),
+            }
+            tried += 1;
+            if tried > semantics::MOST {
+                self.give_up(edge.span);
+            }
+            tried <= semantics::MOST
+        });
+    }
+
+    fn pop(&self, mover: &Mover<'_>, edge: &Edge, results: &[Expr], rules: &mut Vec<Rule>) {
+        self.for_each_value(mover, edge, rules, |scope, choices| {
+            let results: Result<Vec<Value>, _> =
+                results.iter().map(|expr| expr.value(scope, choices)).collect();
+            let results = results?;
+            let mut values = mover.values.to_vec();
+            self.arrive(&mut values, mover.location, -1);
+            let key = if self.program.procedure_of(mover.location).results.is_empty() {
+                self.settled(values)
+            } else {
+                Key { mode: Mode::Results(results.into()), values: values.into() }
+            };
+            Ok((key, Word::POP))
+        });
+    }
+
+    /// Takes the results of a call, as if they were assigned by a statement at the place of the call.
+    fn results(&self, mover: &Mover<'_>, call: usize, results: &[Value], rules: &mut Vec<Rule>) {
+        let edge = &self.reduced.program.locations[mover.location].edges[call];
+        let Op::Call(_, _, places) = &edge.op else { return };
+        let outcomes = self.assigned(mover, edge, places, results);
+        for outcome in &outcomes {
+            let mut from = mover.values.to_vec();
+            // Nobody is at the place of the call; leaving it must not count.
+            self.arrive(&mut from, mover.location, 1);
+            let mover = Mover { values: &from, locals: mover.locals.clone(), ..*mover };
+            self.follow(&mover, edge, outcome, rules);
+        }
+    }
+
+    fn assigned(&self, mover: &Mover<'_>, edge: &Edge, places: &[Place], results: &[Value]) -> Vec<Outcome> {
+        let state = self.alone(mover);
+        semantics::store_results(&state, places, results, edge.to)
+    }
+
+    fn spawn(
+        &self,
+        mover: &Mover<'_>,
+        edge: &Edge,
+        template: TemplateId,
+        arguments: &[Expr],
+        rules: &mut Vec<Rule>,
+    ) {
+        let body: &Procedure = &self.reduced.program.procedures[self.program.templates[template].body];
+        self.for_each_value(mover, edge, rules, |scope, choices| {
+            let arguments = semantics::passed(body, arguments, edge.span, scope, choices)?;
+            Ok(self.start(mover, edge, template, &Frame::enter(body, &arguments, choices)))
+        });
+    }
+
+    fn fork(&self, mover: &Mover<'_>, edge: &Edge, location: LocationId, rules: &mut Vec<Rule>) {
+        let frame = Frame { location, calling: None, locals: mover.locals.clone() };
+        let rule = self.start(mover, edge, self.roles[mover.thread].template, &frame);
+        self.add(rules, rule, edge.span.line);
+    }
+
+    /// Starts a thread with this frame.
+    fn start(&self, mover: &Mover<'_>, edge: &Edge, template: TemplateId, frame: &Frame) -> (Key, Word) {
+        let started = self.started(template);
+        if mover.values[started] as usize >= self.pool[template] {
+            self.pool_is_empty(template);
+            return (Key::exhausted(), Word::one(mover.top));
+        }
+        let mut values = mover.values.to_vec();
+        values[started] += 1;
+        let word = self.go(mover, &mut values, edge.to);
+        let mixed = if self.mixed { frame.locals.clone().into() } else { Box::default() };
+        (Key { mode: Mode::Starting(template, self.cell_of(frame), mixed), values: values.into() }, word)
+    }
+
+    /// Wakes a thread that waits for an event, one of those left.
+    fn wake(
+        &self,
+        cell: &Cell,
+        (event, left): (usize, Value),
+        (location, values): (LocationId, &[Value]),
+        rules: &mut Vec<Rule>,
+    ) {
+        let edge = &self.program.locations[location].edges[0];
+        if self.program.waits_for(edge.to) == Some(event) {
+            // It would be woken a second time.
+            self.give_up(edge.span);
+            return;
+        }
+        let mut values = values.to_vec();
+        self.arrive(&mut values, location, -1);
+        self.arrive(&mut values, edge.to, 1);
+        let point = Point::At(edge.to);
+        let symbol = self.table.symbol(Cell { point, locals: self.project(point, &cell.locals) });
+        let mode = Mode::Waking(event, left - 1);
+        let key = if left == 1 { self.settled(values) } else { Key { mode, values: values.into() } };
+        self.add(rules, (key, Word::one(symbol)), edge.span.line);
+    }
+
+    /// Where the procedure called by an edge returns to.
+    pub(super) fn return_point(&self, location: LocationId, edge: usize) -> Point {
+        let edges = &self.program.locations[location].edges;
+        match edges.get(edge).map(|edge| (&edge.op, edge.to)) {
+            Some((Op::Call(callee, ..), to)) if self.program.procedures[*callee].results.is_empty() => {
+                Point::At(to)
+            }
+            _ => Point::Returning(location, edge),
+        }
+    }
+
+    /// Which local variables matter at a point, apart from those kept among the shared values.
+    pub(super) fn live_at(&self, point: Point) -> Vec<bool> {
+        let (mut live, location) = match point {
+            Point::Idle => return Vec::new(),
+            Point::At(location) => (self.reduced.live[location].clone(), location),
+            Point::Returning(location, edge) => {
+                (self.reduced.live_on_return[&(location, edge)].clone(), location)
+            }
+        };
+        for local in self.program.procedure_of(location).locals.iter().filter(|local| local.mixed) {
+            live[local.slot..local.slot + local.slots()].fill(false);
+        }
+        live
+    }
+
+    /// The local variables as far as they matter at a point.
+    pub(super) fn project(&self, point: Point, locals: &[Value]) -> Box<[Value]> {
+        let live = self.live_at(point);
+        locals.iter().zip(live).map(|(&value, live)| if live { value } else { 0 }).collect()
+    }
+
+    /// Puts a thread's mixed variables where other threads can write them.
+    pub(super) fn store_mixed(
+        &self,
+        values: &mut [Value],
+        thread: usize,
+        template: TemplateId,
+        locals: &[Value],
+    ) {
+        if !self.mixed || locals.is_empty() {
+            return;
+        }
+        let body = &self.program.procedures[self.program.templates[template].body];
+        for local in body.locals.iter().filter(|local| local.mixed) {
+            for slot in local.slot..local.slot + local.slots() {
+                values[self.mixed_slot(thread, slot)] = locals[slot];
+            }
+        }
+    }
+
+    /// The local variables with the mixed ones put back.
+    pub(super) fn with_mixed(&self, values: &[Value], thread: usize, locals: &[Value]) -> Vec<Value> {
+        let mut locals = locals.to_vec();
+        if self.mixed {
+            let body = &self.program.procedures[self.program.templates[self.roles[thread].template].body];
+            for local in body.locals.iter().filter(|local| local.mixed) {
+                for slot in local.slot..local.slot + local.slots() {
+                    locals[slot] = values[self.mixed_slot(thread, slot)];
+                }
+            }
+        }
+        locals
+    }
+}

@@ -1,0 +1,163 @@
+//! The shared states and symbols that have come up, and the rules made so far.
+//!
+//! Both are numbered in the order in which they come up. Engines ask from several threads, seldom at the same time: a lock
+//! around each table is enough.
+
+use crate::program::{LocationId, TemplateId, Value};
+use crate::pushdown::{Rule, Shared, Symbol};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// What a shared state of the pushdown system stands for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Key {
+    /// Who may move.
+    pub mode: Mode,
+    /// The shared variables, then the counters: threads at the locations that properties speak of, threads that wait for
+    /// each event, threads of each template started later; then what each thread keeps here of its own.
+    pub values: Box<[Value]>,
+}
+
+impl Key {
+    /// Something went wrong. What it was, the trace tells; for a search, all of it is one.
+    pub fn violated() -> Key {
+        Key { mode: Mode::Violated, values: Box::default() }
+    }
+
+    /// The run is not followed any further.
+    pub fn exhausted() -> Key {
+        Key { mode: Mode::Exhausted, values: Box::default() }
+    }
+}
+
+/// Who may move.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Mode {
+    /// Everybody.
+    Normal,
+    /// The thread that a procedure returned to, which takes these results.
+    Results(Box<[Value]>),
+    /// A thread of this template that has not started: it takes this cell, and these values of mixed variables.
+    Starting(TemplateId, Cell, Box<[Value]>),
+    /// So many threads that wait for an event.
+    Waking(usize, Value),
+    /// Nobody: something went wrong. There are no values.
+    Violated,
+    /// Nobody, since the pool is empty and the run is not followed: every thread moves in place. There are no values.
+    Exhausted,
+}
+
+/// What a stack symbol stands for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Cell {
+    /// Where control is.
+    pub point: Point,
+    /// The local variables; 0 where the value does not matter.
+    pub locals: Box<[Value]>,
+}
+
+impl Cell {
+    /// A thread that has not started.
+    pub fn idle() -> Cell {
+        Cell { point: Point::Idle, locals: Box::default() }
+    }
+}
+
+/// A point of control.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Point {
+    /// Before it started.
+    Idle,
+    /// At a location.
+    At(LocationId),
+    /// Where a procedure with results returns to: it was called by this edge of this location.
+    Returning(LocationId, usize),
+}
+
+#[derive(Debug)]
+struct Interned<T> {
+    numbers: HashMap<Arc<T>, u32>,
+    values: Vec<Arc<T>>,
+    bytes: usize,
+}
+
+impl<T> Default for Interned<T> {
+    fn default() -> Interned<T> {
+        Interned { numbers: HashMap::new(), values: Vec::new(), bytes: 0 }
+    }
+}
+
+impl<T: Eq + Hash> Interned<T> {
+    fn number(table: &RwLock<Interned<T>>, value: T, bytes: usize) -> u32 {
+        if let Some(&number) = read(table).numbers.get(&value) {
+            return number;
+        }
+        let mut table = table.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&number) = table.numbers.get(&value) {
+            return number;
+        }
+        let number = table.values.len() as u32;
+        let value = Arc::new(value);
+        table.values.push(value.clone());
+        table.numbers.insert(value, number);
+        table.bytes += bytes;
+        number
+    }
+}
+
+fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+type Remembered = HashMap<(usize, Shared, Symbol), Arc<[Rule]>>;
+
+/// All that has come up.
+#[derive(Debug, Default)]
+pub struct Table {
+    keys: RwLock<Interned<Key>>,
+    cells: RwLock<Interned<Cell>>,
+    rules: RwLock<Remembered>,
+}
+
+impl Table {
+    /// The number of a shared state.
+    pub fn shared(&self, key: Key) -> Shared {
+        let bytes = 80 + size_of_val(&*key.values);
+        Interned::number(&self.keys, key, bytes)
+    }
+
+    /// The number of a symbol; [`EMPTY`](crate::pushdown::EMPTY) is none of them.
+    pub fn symbol(&self, cell: Cell) -> Symbol {
+        let bytes = 64 + size_of_val(&*cell.locals);
+        1 + Interned::number(&self.cells, cell, bytes)
+    }
+
+    /// What a shared state stands for.
+    pub fn key(&self, shared: Shared) -> Arc<Key> {
+        read(&self.keys).values[shared as usize].clone()
+    }
+
+    /// What a symbol stands for.
+    pub fn cell(&self, symbol: Symbol) -> Arc<Cell> {
+        read(&self.cells).values[symbol as usize - 1].clone()
+    }
+
+    /// The rules made for a kind of threads, a shared state and a symbol.
+    pub fn remembered(&self, kind: usize, shared: Shared, top: Symbol) -> Option<Arc<[Rule]>> {
+        read(&self.rules).get(&(kind, shared, top)).cloned()
+    }
+
+    /// Remembers rules.
+    pub fn remember(&self, kind: usize, shared: Shared, top: Symbol, rules: Vec<Rule>) {
+        let mut remembered = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        remembered.insert((kind, shared, top), rules.into());
+    }
+
+    /// How many shared states and symbols have come up, and about how many bytes all of it takes.
+    pub fn size(&self) -> (usize, usize, usize) {
+        let (keys, cells) = (read(&self.keys), read(&self.cells));
+        let rules = read(&self.rules).capacity() * 48;
+        (keys.values.len(), cells.values.len(), keys.bytes + cells.bytes + rules)
+    }
+}
