@@ -4,7 +4,9 @@
 //! answers with values only. Nothing here prints or opens a file. Read in this order:
 //!
 //! * [`diagnostic`]: what a reader says about a text, and where;
-//! * [`pds`]: concurrent pushdown systems in the format of the CUBA tool, with its `.init` and `.spec` files.
+//! * [`pds`]: concurrent pushdown systems in the format of the CUBA tool, with its `.init` and `.spec` files;
+//! * [`bp`]: Boolean programs, as SATABS and IJIT write them.
 
+pub mod bp;
 pub mod diagnostic;
 pub mod pds;

@@ -1,0 +1,284 @@
+//! From syntax to a program: what names mean, which functions are kept, and which of them threads run.
+
+mod expressions;
+mod statements;
+
+use super::Parsed;
+use super::parser::range;
+use super::precedence::Dialect;
+use super::syntax::{Action, Declaration, File, Function, Name, Statement};
+use crate::diagnostic::{Diagnostics, Severity, excerpt};
+use allways_model::program::{
+    Count, Edge, Expr, Label, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span,
+    Template, TemplateId, Type, Variable,
+};
+use std::collections::HashMap;
+
+/// Makes a program of what was read, unless something is wrong with it.
+pub(super) fn lower(mut file: File<'_>, end_of_text: usize, diagnostics: Diagnostics) -> Parsed {
+    let dialect = if file.integer_labels == Some(true) { Dialect::Ijit } else { Dialect::Satabs };
+    let unread = diagnostics.has_errors();
+    let mut lowering = Lowering {
+        program: Program::default(),
+        diagnostics,
+        dialect,
+        shared: HashMap::new(),
+        functions: HashMap::new(),
+        own: Vec::new(),
+        mixed: false,
+        foreign_forks: Vec::new(),
+    };
+    let own = lowering.globals(&file.globals);
+    let functions = lowering.keep(&mut file.functions);
+    lowering.threads(&functions);
+    lowering.thread_locals(own, &functions);
+    if !lowering.functions.contains_key("main") && !unread {
+        let words = || ("expected a function `main`, found the end of the file".to_string(), None);
+        lowering.diagnostics.add(Severity::Error, end_of_text..end_of_text, words);
+    }
+    for (procedure, function) in functions.into_iter().enumerate() {
+        lowering.function(procedure, function);
+    }
+    lowering.finish()
+}
+
+/// A program that is being made.
+pub(super) struct Lowering<'a> {
+    program: Program,
+    diagnostics: Diagnostics,
+    dialect: Dialect,
+    /// The shared variables.
+    shared: HashMap<&'a str, Slot>,
+    /// The functions that are kept. Their procedures come first and have the same numbers.
+    functions: HashMap<&'a str, Signature>,
+    /// The variables that belong to each thread although they are declared outside.
+    own: Vec<Declaration<'a>>,
+    /// Whether some variable is written by other threads.
+    mixed: bool,
+    /// Where functions that are no bodies of threads start threads at a location of their own.
+    foreign_forks: Vec<Span>,
+}
+
+/// What a caller must know about a function.
+#[derive(Clone, Copy)]
+pub(super) struct Signature {
+    procedure: ProcedureId,
+    parameters: usize,
+    results: usize,
+    /// Whether it is called.
+    called: bool,
+    /// The threads that run it.
+    template: Option<TemplateId>,
+}
+
+impl Signature {
+    /// Whether it is the body of threads itself.
+    fn is_body(&self) -> bool {
+        self.template.is_some() && !self.called
+    }
+}
+
+impl<'a> Lowering<'a> {
+    /// Declares the shared variables, and gives back those that each thread has its own of.
+    fn globals(&mut self, declared: &[Declaration<'a>]) -> Vec<Declaration<'a>> {
+        let mut own = Vec::new();
+        for &Declaration { name, initial, thread_local } in declared {
+            if thread_local {
+                own.push(Declaration { name, initial, thread_local });
+            } else if self.shared.contains_key(name.text) {
+                self.error(name, "is declared before", None);
+            } else {
+                let slot = self.program.shared.len();
+                self.shared.insert(name.text, slot);
+                self.program.shared.push(variable(name, slot, initial));
+            }
+        }
+        own
+    }
+
+    /// The functions that matter, in the order of the text.
+    fn keep(&mut self, functions: &mut Vec<Function<'a>>) -> Vec<Function<'a>> {
+        let (mut called, mut created) = (Vec::new(), Vec::new());
+        for function in functions.iter() {
+            let mut see = |statement: &Statement<'a>| match &statement.action {
+                Action::Call { function, .. } => called.push(function.text),
+                Action::Create(function) => created.push(function.text),
+                _ => {}
+            };
+            function.body.iter().for_each(|statement| statement.visit(&mut see));
+        }
+        called.sort_unstable();
+        created.sort_unstable();
+        let mut kept: Vec<Function<'a>> = Vec::new();
+        for function in std::mem::take(functions) {
+            let name = function.name.text;
+            let is_called = called.binary_search(&name).is_ok();
+            let used = is_called || name == "main" || created.binary_search(&name).is_ok();
+            if self.functions.contains_key(name) {
+                self.error(function.name, "is defined before", None);
+                continue;
+            }
+            if function.body.is_empty() && !used {
+                continue;
+            }
+            let signature = Signature {
+                procedure: kept.len(),
+                parameters: function.parameters.len(),
+                results: function.results,
+                called: is_called,
+                template: None,
+            };
+            self.functions.insert(name, signature);
+            kept.push(function);
+        }
+        kept
+    }
+
+    /// The templates: `main`, and the functions that threads are created with.
+    fn threads(&mut self, functions: &[Function<'a>]) {
+        let mut names: Vec<Name<'a>> =
+            functions.iter().filter(|function| function.name.text == "main").map(|main| main.name).collect();
+        for function in functions {
+            let mut see = |statement: &Statement<'a>| {
+                if let Action::Create(name) = &statement.action {
+                    names.push(*name);
+                }
+            };
+            function.body.iter().for_each(|statement| statement.visit(&mut see));
+        }
+        for (index, name) in names.into_iter().enumerate() {
+            let main = index == 0 && name.text == "main";
+            let template = self.program.templates.len();
+            // What is not there is an error where it is asked for.
+            let Some(signature) = self.functions.get_mut(name.text) else { continue };
+            if signature.template.is_some() {
+                // Threads of `main` may be created too.
+                self.program.templates[signature.template.unwrap_or_default()].spawned = true;
+                continue;
+            }
+            signature.template = Some(template);
+            self.program.templates.push(Template {
+                name: name.text.to_string(),
+                body: signature.procedure,
+                count: Count::Fixed(usize::from(main)),
+                spawned: !main,
+                vanishes: false,
+                uses_self: false,
+                span: functions[signature.procedure].name.span,
+            });
+        }
+    }
+
+    /// A variable of each thread is one of `main`, if no other function needs it.
+    fn thread_locals(&mut self, own: Vec<Declaration<'a>>, functions: &[Function<'a>]) {
+        let alone = functions.len() == 1 && self.functions.get("main").is_some_and(Signature::is_body);
+        for declaration in &own {
+            if !alone {
+                let help = "pass it as a parameter, or declare it in each function that needs it";
+                let what = "belongs to each thread, which only a program without calls can express";
+                self.error(declaration.name, what, Some(help));
+            }
+        }
+        self.own = own;
+    }
+
+    /// Adds what is neither in the text nor missing from it: bodies of threads that call a function, and a step between
+    /// a call and a wait.
+    fn finish(mut self) -> Parsed {
+        if self.mixed {
+            for span in std::mem::take(&mut self.foreign_forks) {
+                let message = "a thread is started outside of the function that it should run";
+                let help = "its variables could not be written by other threads with `$`";
+                self.report(span, message.to_string(), Some(help));
+            }
+        }
+        if self.diagnostics.has_errors() {
+            return Parsed { program: None, diagnostics: self.diagnostics };
+        }
+        let called = self.functions.values().filter(|signature| signature.called);
+        let mut wrapped: Vec<(TemplateId, ProcedureId, usize)> = called
+            .filter_map(|called| {
+                called.template.map(|template| (template, called.procedure, called.parameters))
+            })
+            .collect();
+        wrapped.sort_unstable();
+        for (template, procedure, parameters) in wrapped {
+            self.wrap(template, procedure, parameters);
+        }
+        self.step_before_waiting();
+        super::atomic::check(&self.program, &mut self.diagnostics);
+        let program = (!self.diagnostics.has_errors()).then_some(self.program);
+        Parsed { program, diagnostics: self.diagnostics }
+    }
+
+    /// A body that calls a function and ends: nobody calls the body itself.
+    fn wrap(&mut self, template: TemplateId, called: ProcedureId, parameters: usize) {
+        let Procedure { name, span, .. } = &self.program.procedures[called];
+        let (name, span) = (format!("thread {name}"), *span);
+        let procedure = self.program.procedures.len();
+        let (entry, end) = (self.program.locations.len(), self.program.locations.len() + 1);
+        let arguments = vec![Expr::Choose(0, 1); parameters];
+        let call = Edge { op: Op::Call(called, arguments, Vec::new()), to: end, span };
+        self.program.locations.push(Location { procedure, edges: vec![call], span });
+        self.program.locations.push(Location { procedure, edges: Vec::new(), span });
+        self.program.templates[template].body = procedure;
+        let procedure =
+            Procedure { name, locals: Vec::new(), parameters: 0, results: Vec::new(), entry, span };
+        self.program.procedures.push(procedure);
+    }
+
+    fn step_before_waiting(&mut self) {
+        for from in 0..self.program.locations.len() {
+            for edge in 0..self.program.locations[from].edges.len() {
+                let Edge { ref op, to, span } = self.program.locations[from].edges[edge];
+                if !matches!(op, Op::Call(..)) || self.program.waits_for(to).is_none() {
+                    continue;
+                }
+                let between = self.program.locations.len();
+                let procedure = self.program.locations[from].procedure;
+                let step = Edge { op: Op::Skip, to, span };
+                self.program.locations.push(Location { procedure, edges: vec![step], span });
+                self.program.locations[from].edges[edge].to = between;
+            }
+        }
+    }
+
+    /// The event that all waits and broadcasts are about.
+    fn event(&mut self) -> usize {
+        if self.program.events.is_empty() {
+            self.program.events.push("wait".to_string());
+        }
+        0
+    }
+
+    fn location(&mut self, procedure: ProcedureId, span: Span) -> LocationId {
+        self.program.locations.push(Location { procedure, edges: Vec::new(), span });
+        self.program.locations.len() - 1
+    }
+
+    fn label(&mut self, name: Name<'a>, location: LocationId) {
+        self.program.labels.push(Label { name: name.text.to_string(), location });
+    }
+
+    /// Reports that something is wrong with a name.
+    fn error(&mut self, name: Name<'a>, what: &str, help: Option<&str>) {
+        self.report(name.span, format!("`{}` {what}", excerpt(name.text.as_bytes())), help);
+    }
+
+    fn report(&mut self, span: Span, message: String, help: Option<&str>) {
+        self.diagnostics.add(Severity::Error, range(span), || (message, help.map(str::to_string)));
+    }
+}
+
+/// A Boolean variable.
+fn variable(name: Name<'_>, slot: Slot, initial: Option<bool>) -> Variable {
+    Variable {
+        name: name.text.to_string(),
+        ty: Type::Bool,
+        slot,
+        length: None,
+        initial: vec![initial.map(i64::from)],
+        mixed: false,
+        span: name.span,
+    }
+}
