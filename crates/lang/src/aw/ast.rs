@@ -1,0 +1,190 @@
+//! What a text says, before anybody has asked whether it makes sense.
+
+use allways_model::program::{Binary, Span, Unary, Value};
+
+/// A name in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name<'a> {
+    pub text: &'a str,
+    pub span: Span,
+}
+
+/// A text: its declarations, in order.
+#[derive(Debug, Default)]
+pub(super) struct Module<'a> {
+    pub items: Vec<Item<'a>>,
+    /// The end of the text.
+    pub end: Span,
+}
+
+/// A declaration.
+#[derive(Debug)]
+pub(super) enum Item<'a> {
+    Shared(TypeName<'a>, Vec<Declarator<'a>>),
+    Constant(Name<'a>, Expr<'a>),
+    Lock(Declarator<'a>),
+    Event(Name<'a>),
+    Routine(Routine<'a>),
+    Never(Option<Name<'a>>, Expr<'a>, Span),
+    Predicate(Expr<'a>),
+}
+
+/// A procedure, a thread, a task or `main`.
+#[derive(Debug)]
+pub(super) struct Routine<'a> {
+    pub kind: RoutineKind<'a>,
+    /// Of `main`, the keyword.
+    pub name: Name<'a>,
+    pub parameters: Vec<Parameter<'a>>,
+    pub result: Option<TypeName<'a>>,
+    pub body: Block<'a>,
+}
+
+/// What a routine is.
+#[derive(Debug)]
+pub(super) enum RoutineKind<'a> {
+    Procedure,
+    Thread(Threads<'a>),
+    Task,
+    Main,
+}
+
+/// How many threads there are.
+#[derive(Debug)]
+pub(super) enum Threads<'a> {
+    One,
+    Some(Expr<'a>),
+    Any,
+}
+
+/// A parameter.
+#[derive(Debug)]
+pub(super) struct Parameter<'a> {
+    pub ty: TypeName<'a>,
+    pub name: Name<'a>,
+}
+
+/// A type as it is written.
+#[derive(Debug)]
+pub(super) struct TypeName<'a> {
+    pub kind: TypeKind<'a>,
+    pub span: Span,
+}
+
+/// See [`TypeName`].
+#[derive(Debug)]
+pub(super) enum TypeKind<'a> {
+    Bool,
+    Int,
+    Range(Box<Expr<'a>>, Box<Expr<'a>>),
+}
+
+/// A name that is declared, perhaps as an array, perhaps with a value.
+#[derive(Debug)]
+pub(super) struct Declarator<'a> {
+    pub name: Name<'a>,
+    pub length: Option<Expr<'a>>,
+    pub initial: Option<Expr<'a>>,
+    /// From the name to the value.
+    pub span: Span,
+}
+
+/// Statements in braces.
+#[derive(Debug, Default)]
+pub(super) struct Block<'a> {
+    pub statements: Vec<Statement<'a>>,
+    /// The closing brace.
+    pub close: Span,
+}
+
+/// A statement, with the labels before it.
+#[derive(Debug)]
+pub(super) struct Statement<'a> {
+    pub labels: Vec<Name<'a>>,
+    pub kind: StatementKind<'a>,
+    /// What a trace shows: the statement without its `;`; of `while` and the like, the part before the body.
+    pub span: Span,
+}
+
+/// See [`Statement`].
+#[derive(Debug)]
+pub(super) enum StatementKind<'a> {
+    Declare(TypeName<'a>, Vec<Declarator<'a>>),
+    Assign(Vec<Reference<'a>>, Vec<Expr<'a>>),
+    Call(Name<'a>, Vec<Expr<'a>>),
+    Return(Option<Expr<'a>>),
+    /// `assume`
+    Assume(Expr<'a>),
+    Await(Expr<'a>),
+    Assert(Expr<'a>),
+    Error,
+    Skip,
+    /// The branches with their conditions, one `else if` after another, and what comes after the last `else`.
+    If(Vec<Branch<'a>>, Option<Block<'a>>),
+    While(Expr<'a>, Block<'a>),
+    Loop(Block<'a>),
+    Choose(Vec<Block<'a>>),
+    Block(Block<'a>),
+    Atomic(Block<'a>),
+    Break,
+    Continue,
+    Goto(Vec<Name<'a>>),
+    Acquire(Reference<'a>),
+    Release(Reference<'a>),
+    Spawn(Name<'a>),
+    Wait(Name<'a>),
+    Broadcast(Name<'a>),
+    Post(Name<'a>, Vec<Expr<'a>>),
+    Yield,
+}
+
+/// A branch of an `if`.
+#[derive(Debug)]
+pub(super) struct Branch<'a> {
+    pub condition: Expr<'a>,
+    pub body: Block<'a>,
+    /// The keyword and the condition.
+    pub span: Span,
+}
+
+/// A variable or an element of an array.
+#[derive(Debug)]
+pub(super) struct Reference<'a> {
+    pub name: Name<'a>,
+    pub index: Option<Expr<'a>>,
+    pub span: Span,
+}
+
+/// An expression.
+#[derive(Debug)]
+pub(super) struct Expr<'a> {
+    pub kind: ExprKind<'a>,
+    pub span: Span,
+    /// How deep it is. Limited, since expressions are walked by recursion, here and everywhere else.
+    pub height: usize,
+}
+
+/// See [`Expr`].
+#[derive(Debug)]
+pub(super) enum ExprKind<'a> {
+    Number(Value),
+    Bool(bool),
+    /// `*` where an operand is expected.
+    Any,
+    Name(Name<'a>),
+    Element(Name<'a>, Box<Expr<'a>>),
+    This,
+    /// `at(label)` or `at(name.label)`.
+    At(Option<Name<'a>>, Name<'a>),
+    /// `other.x` or `other.x[e]`.
+    Other(Name<'a>, Option<Box<Expr<'a>>>),
+    Call(Name<'a>, Vec<Expr<'a>>),
+    Unary(Unary, Box<Expr<'a>>),
+    Binary(Binary, Box<Expr<'a>>, Box<Expr<'a>>),
+    If(Box<Expr<'a>>, Box<Expr<'a>>, Box<Expr<'a>>),
+}
+
+/// From the start of one place to the end of another.
+pub(super) fn join(first: Span, last: Span) -> Span {
+    Span { end: last.end.max(first.end), ..first }
+}

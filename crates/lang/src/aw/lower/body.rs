@@ -1,0 +1,298 @@
+//! One body at a time: its scopes, its labels, and what becomes of it.
+
+use super::super::ast::{Block, Name, Routine, RoutineKind, Statement, StatementKind, Threads};
+use super::super::suggest::quote;
+use super::flow::{Flow, Labelled, Point};
+use super::{Lowering, Mark, Owners, Summary};
+use allways_model::program::{Binary, Edge, Expr, Label, Op, Place, Procedure, Span, Target, Type, Variable};
+use std::collections::{HashMap, HashSet};
+
+/// The body at hand.
+#[derive(Default)]
+pub(super) struct Body<'a> {
+    pub flow: Flow,
+    pub locals: Vec<Variable>,
+    /// Of each local variable, its name and whether it is read.
+    pub names: Vec<Name<'a>>,
+    pub read: Vec<bool>,
+    /// Of each local variable, how deep the block is in which it is declared.
+    depths: Vec<usize>,
+    scope: HashMap<&'a str, usize>,
+    /// What the names of the open blocks meant before.
+    hidden: Vec<(&'a str, Option<usize>)>,
+    depth: usize,
+    taken: HashSet<&'a str>,
+    pub labels: HashMap<&'a str, BodyLabel>,
+    /// The labels in the order of the text.
+    order: Vec<Name<'a>>,
+    pub loops: Vec<Loop>,
+    /// The outermost `atomic` around, by its place.
+    pub atomic: Option<u32>,
+    /// Whether only declarations that take no step came before.
+    pub leading: bool,
+    pub end: Point,
+    pub result: Option<Type>,
+    pub has_result: bool,
+    /// Whether this is the body of a procedure.
+    pub procedure: bool,
+    /// Why `self` has no value.
+    pub no_self: Option<&'static str>,
+    pub uses_self: bool,
+    pub summary: Summary,
+    /// Where each statement starts, in the order of the text.
+    pub starts: Vec<(Point, Span)>,
+}
+
+/// A label of the body at hand.
+pub(super) struct BodyLabel {
+    pub point: Point,
+    /// The outermost `atomic` around it, by its place.
+    pub atomic: Option<u32>,
+    pub used: bool,
+    span: Span,
+}
+
+/// A loop that is open.
+pub(super) struct Loop {
+    pub again: Point,
+    pub after: Point,
+    pub atomic: Option<u32>,
+}
+
+impl<'a> Body<'a> {
+    /// The local variable that a name means.
+    pub fn local(&self, name: &str) -> Option<usize> {
+        self.scope.get(name).copied()
+    }
+
+    /// The names in scope.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.scope.keys().copied()
+    }
+
+    /// The variable of this name in the innermost block.
+    pub fn in_this_block(&self, name: &str) -> Option<&Variable> {
+        self.local(name)
+            .filter(|&number| self.depths[number] == self.depth)
+            .map(|number| &self.locals[number])
+    }
+
+    /// How many slots the local variables take so far.
+    pub fn slots(&self) -> usize {
+        self.locals.last().map_or(0, |last| last.slot + last.slots())
+    }
+
+    /// Adds a local variable. One of the same name as another has its place added, so that people can tell them apart.
+    pub fn add(&mut self, name: Name<'a>, mut variable: Variable) -> usize {
+        if !self.taken.insert(name.text) {
+            variable.name = format!("{}@{}:{}", name.text, name.span.line, name.span.column);
+        }
+        let number = self.locals.len();
+        self.locals.push(variable);
+        self.names.push(name);
+        self.read.push(false);
+        self.depths.push(self.depth);
+        self.hidden.push((name.text, self.scope.insert(name.text, number)));
+        number
+    }
+
+    /// Opens a block. The result closes it.
+    pub fn open(&mut self) -> usize {
+        self.depth += 1;
+        self.hidden.len()
+    }
+
+    pub fn close(&mut self, opened: usize) {
+        self.depth -= 1;
+        while self.hidden.len() > opened {
+            if let Some((name, before)) = self.hidden.pop() {
+                match before {
+                    Some(number) => self.scope.insert(name, number),
+                    None => self.scope.remove(name),
+                };
+            }
+        }
+    }
+}
+
+impl<'a> Lowering<'a, '_> {
+    /// Makes a procedure of a routine.
+    pub(super) fn lower_body(&mut self, number: usize, routine: &'a Routine<'a>) {
+        let head = &self.heads[number];
+        self.body = Body {
+            leading: true,
+            result: head.result,
+            has_result: head.has_result,
+            procedure: matches!(routine.kind, RoutineKind::Procedure),
+            no_self: match routine.kind {
+                RoutineKind::Thread(Threads::Any) => {
+                    Some("there is no number of a thread among any number of them")
+                }
+                RoutineKind::Thread(_) => None,
+                RoutineKind::Procedure => Some("in a procedure, it must be passed as a parameter: `f(self)`"),
+                RoutineKind::Task | RoutineKind::Main => Some("tasks have no numbers"),
+            },
+            ..Body::default()
+        };
+        for (index, parameter) in routine.parameters.iter().enumerate() {
+            let ty = self.heads[number].parameters[index];
+            self.declare_local(
+                parameter.name,
+                ty.unwrap_or(Type::Int),
+                None,
+                ty.map_or(0, Type::default_value),
+            );
+        }
+        let parameters = self.body.locals.len();
+        self.collect_labels(&routine.body, None);
+        let entry = self.body.flow.point();
+        self.body.end = self.body.flow.point();
+        let mut start = entry;
+        let close = routine.body.close;
+        if matches!(routine.kind, RoutineKind::Task) {
+            start = self.body.flow.step(entry, self.resume(routine.name.span), routine.name.span);
+        }
+        let last = self.statements(&routine.body.statements, start);
+        let end = self.body.end;
+        self.body.flow.pass(last, vec![end], close);
+        self.end(end, close);
+        self.finish_body(number, routine, entry, parameters);
+    }
+
+    /// What happens at the end of a body.
+    fn end(&mut self, end: Point, close: Span) {
+        let flow = &mut self.body.flow;
+        match (self.body.procedure, self.body.has_result) {
+            (true, false) => {
+                flow.steps(end, vec![Edge { op: Op::Return(Vec::new()), to: end, span: close }], close)
+            }
+            (true, true) => flow.steps(end, vec![Edge { op: Op::NoResult, to: end, span: close }], close),
+            (false, _) => {
+                let op = if self.asynchronous { Some(self.pause(close)) } else { None };
+                let flow = &mut self.body.flow;
+                let last = op.map_or(end, |op| flow.step(end, op, close));
+                flow.steps(last, Vec::new(), close);
+            }
+        }
+    }
+
+    fn finish_body(&mut self, number: usize, routine: &'a Routine<'a>, entry: Point, parameters: usize) {
+        let body = std::mem::take(&mut self.body);
+        self.warn_unreachable(&body, entry);
+        self.warn_unread(&body);
+        let labels: Vec<Labelled<'a>> = body
+            .order
+            .iter()
+            .map(|name| {
+                let counted = self.counted.contains(name.text);
+                Labelled { name: name.text, point: body.labels[name.text].point, counted }
+            })
+            .collect();
+        let first = self.program.labels.len();
+        let entry = body.flow.finish(&mut self.program, number, entry, &labels);
+        let mut placed: HashMap<&str, usize> = HashMap::new();
+        for Label { name, location } in &self.program.labels[first..] {
+            placed.insert(name, *location);
+        }
+        for &name in &body.order {
+            let label = &body.labels[name.text];
+            let location = placed.get(name.text).copied();
+            self.marks.entry(name.text).or_default().push(self.labels.len());
+            let atomic = label.atomic.is_some();
+            self.labels.push(Mark { name, procedure: number, location, used: label.used, atomic });
+        }
+        let template = self.heads[number].template;
+        for (index, name) in body.names.iter().enumerate() {
+            let owners = self.locals.entry(name.text);
+            let owners = owners.or_insert_with(|| Owners { first: number, threads: Vec::new() });
+            if template.is_some() {
+                owners.threads.push((number, index));
+            }
+        }
+        if let Some(template) = template {
+            self.program.templates[template].uses_self = body.uses_self;
+        }
+        self.summaries.push(body.summary);
+        self.program.procedures.push(Procedure {
+            name: routine.name.text.to_string(),
+            locals: body.locals,
+            parameters,
+            results: body.result.into_iter().collect(),
+            entry,
+            span: routine.name.span,
+        });
+    }
+
+    /// Adds a local variable to the innermost block.
+    pub(super) fn declare_local(
+        &mut self,
+        name: Name<'a>,
+        ty: Type,
+        length: Option<usize>,
+        initial: allways_model::program::Value,
+    ) -> Option<usize> {
+        if let Some(first) = self.body.in_this_block(name.text) {
+            let message =
+                format!("{} is declared twice, first in line {}", quote(name.text), first.span.line);
+            self.error(name.span, message, None);
+            return None;
+        }
+        let slot = self.body.slots();
+        let variable = self.new_variable(name, ty, length, Some(initial), slot)?;
+        Some(self.body.add(name, variable))
+    }
+
+    /// Gives each label of a block a point, before any `goto` is met.
+    fn collect_labels(&mut self, block: &'a Block<'a>, atomic: Option<u32>) {
+        for Statement { labels, kind, span } in &block.statements {
+            for &name in labels {
+                if let Some(first) = self.body.labels.get(name.text) {
+                    let message = format!(
+                        "the label {} stands twice, first in line {}",
+                        quote(name.text),
+                        first.span.line
+                    );
+                    self.error(name.span, message, Some("a label is unique in its body".to_string()));
+                    continue;
+                }
+                let point = self.body.flow.point();
+                self.body.labels.insert(name.text, BodyLabel { point, atomic, used: false, span: name.span });
+                self.body.order.push(name);
+            }
+            let inner =
+                if let StatementKind::Atomic(_) = kind { atomic.or(Some(span.start)) } else { atomic };
+            for block in blocks(kind) {
+                self.collect_labels(block, inner);
+            }
+        }
+    }
+
+    /// A task (or `main`) stops, and lets others run.
+    pub(super) fn pause(&self, span: Span) -> Op {
+        let place = Place { target: Target::Shared(self.running), ty: Type::Bool, span };
+        Op::Assign(vec![place], vec![Expr::Constant(0)], None)
+    }
+
+    /// A task goes on, when no other runs.
+    pub(super) fn resume(&self, span: Span) -> Op {
+        let place = Place { target: Target::Shared(self.running), ty: Type::Bool, span };
+        let (running, no) = (Box::new(Expr::Shared(self.running)), Box::new(Expr::Constant(0)));
+        let free = Expr::Binary(Binary::Equal, running, no, span);
+        Op::Assign(vec![place], vec![Expr::Constant(1)], Some(free))
+    }
+}
+
+/// The blocks directly inside a statement.
+pub(super) fn blocks<'a>(kind: &'a StatementKind<'a>) -> impl Iterator<Item = &'a Block<'a>> {
+    let (branches, many, one): (&[_], &[_], Option<&Block<'_>>) = match kind {
+        StatementKind::If(branches, otherwise) => (branches, &[], otherwise.as_ref()),
+        StatementKind::Choose(blocks) => (&[], blocks, None),
+        StatementKind::While(_, block)
+        | StatementKind::Loop(block)
+        | StatementKind::Block(block)
+        | StatementKind::Atomic(block) => (&[], &[], Some(block)),
+        _ => (&[], &[], None),
+    };
+    let branches: &'a [super::super::ast::Branch<'a>] = branches;
+    branches.iter().map(|branch| &branch.body).chain(many).chain(one)
+}

@@ -1,0 +1,278 @@
+//! The control flow of one body: points, and the locations that they become.
+//!
+//! While a body is read, control is at a *point*. A point has steps to other points, or it passes control on to one of
+//! several other points without a step: `goto`, `choose`, the end of a loop. In a program there are only steps, so a
+//! point that passes control on becomes
+//!
+//! * the point it leads to, if that is only one;
+//! * else a location with the steps of all those that it leads to. A point where threads are counted (a label in an
+//!   `at`) or where they wait is not merged so; a step that does nothing leads there;
+//! * if it leads nowhere, as in `loop {}`, a location with a step that does nothing and comes back.
+
+use super::super::components::components;
+use allways_model::program::{Edge, Label, Location, LocationId, Op, Program, Span};
+use std::collections::HashMap;
+
+/// The number of a point.
+pub(in super::super) type Point = usize;
+
+/// The points of a body.
+#[derive(Default)]
+pub(in super::super) struct Flow {
+    points: Vec<Out>,
+    spans: Vec<Span>,
+}
+
+/// What is possible at a point.
+enum Out {
+    /// One of these steps.
+    Steps(Vec<Edge>),
+    /// Passing control on to one of these points.
+    Pass(Vec<Point>),
+}
+
+/// A label of a body.
+pub(in super::super) struct Labelled<'a> {
+    pub name: &'a str,
+    pub point: Point,
+    /// Whether threads are counted there.
+    pub counted: bool,
+}
+
+/// The most points whose steps are merged in one location; where there are more, steps that do nothing lead to them.
+const MERGED: usize = 64;
+
+impl Flow {
+    /// A new point, which leads nowhere until it is told otherwise.
+    pub fn point(&mut self) -> Point {
+        self.points.push(Out::Pass(Vec::new()));
+        self.spans.push(Span::default());
+        self.points.len() - 1
+    }
+
+    /// Lets a point have steps. Their `to` is a point.
+    pub fn steps(&mut self, point: Point, steps: Vec<Edge>, span: Span) {
+        self.points[point] = Out::Steps(steps);
+        self.spans[point] = span;
+    }
+
+    /// Lets a point have one step to a new point, which is the result.
+    pub fn step(&mut self, point: Point, op: Op, span: Span) -> Point {
+        let next = self.point();
+        self.steps(point, vec![Edge { op, to: next, span }], span);
+        next
+    }
+
+    /// Lets a point pass control on to one of others.
+    pub fn pass(&mut self, point: Point, to: Vec<Point>, span: Span) {
+        self.points[point] = Out::Pass(to);
+        self.spans[point] = span;
+    }
+
+    /// Which points can be reached from one.
+    pub fn reachable(&self, from: Point) -> Vec<bool> {
+        let mut seen = vec![false; self.points.len()];
+        let mut todo = vec![from];
+        while let Some(point) = todo.pop() {
+            if !std::mem::replace(&mut seen[point], true) {
+                match &self.points[point] {
+                    Out::Steps(steps) => todo.extend(steps.iter().map(|step| step.to)),
+                    Out::Pass(to) => todo.extend(to),
+                }
+            }
+        }
+        seen
+    }
+
+    /// Adds the locations of a procedure, as far as they can be reached, and its labels. Gives the location of its entry.
+    pub fn finish(
+        self,
+        program: &mut Program,
+        procedure: usize,
+        entry: Point,
+        labels: &[Labelled<'_>],
+    ) -> LocationId {
+        let mut resolver = Resolver::new(self, labels);
+        resolver.resolve();
+        let entry = resolver.becomes[entry];
+        resolver.separate_returns(labels);
+        let Flow { points, spans } = resolver.flow;
+        let flow = Flow { points, spans };
+        let seen = flow.reachable(entry);
+        let mut order: Vec<Point> = (0..flow.points.len()).filter(|&point| seen[point]).collect();
+        order.sort_by_key(|&point| flow.spans[point].start);
+        let mut numbers = vec![usize::MAX; flow.points.len()];
+        for (index, &point) in order.iter().enumerate() {
+            numbers[point] = program.locations.len() + index;
+        }
+        let mut locations: Vec<Option<Location>> = Vec::new();
+        locations.resize_with(order.len(), || None);
+        let first = program.locations.len();
+        for (point, (out, span)) in flow.points.into_iter().zip(flow.spans).enumerate() {
+            if let (Out::Steps(mut edges), true) = (out, seen[point]) {
+                edges.iter_mut().for_each(|edge| edge.to = numbers[edge.to]);
+                locations[numbers[point] - first] = Some(Location { procedure, edges, span });
+            }
+        }
+        program.locations.extend(locations.into_iter().flatten());
+        for label in labels {
+            let location = numbers[resolver.becomes[label.point]];
+            if location != usize::MAX {
+                program.labels.push(Label { name: label.name.to_string(), location });
+            }
+        }
+        numbers[entry]
+    }
+}
+
+/// Does away with the points that pass control on.
+struct Resolver {
+    flow: Flow,
+    /// Of each point, the point with steps that stands for it.
+    becomes: Vec<Point>,
+    /// Of each point with steps, whether it must not be merged with others.
+    apart: Vec<bool>,
+    /// How much may still be copied: keeps the size of the result within a multiple of the size of the text.
+    budget: usize,
+}
+
+impl Resolver {
+    fn new(flow: Flow, labels: &[Labelled<'_>]) -> Resolver {
+        let waits = |out: &Out| matches!(out, Out::Steps(steps) if steps.iter().any(|step| matches!(step.op, Op::Wait(_))));
+        let mut apart: Vec<bool> = flow.points.iter().map(waits).collect();
+        for label in labels {
+            apart[label.point] |= label.counted;
+        }
+        let size: usize =
+            flow.points.iter().map(|out| if let Out::Steps(steps) = out { size(steps) } else { 1 }).sum();
+        Resolver { becomes: (0..flow.points.len()).collect(), apart, budget: 16 * size + 1024, flow }
+    }
+
+    fn resolve(&mut self) {
+        let passes = |out: &Out| if let Out::Pass(to) = out { to.clone() } else { Vec::new() };
+        let graph: Vec<Vec<Point>> = self.flow.points.iter().map(passes).collect();
+        let component = components(&graph);
+        let mut members: Vec<Vec<Point>> =
+            vec![Vec::new(); component.iter().max().map_or(0, |last| last + 1)];
+        for (point, &number) in component.iter().enumerate() {
+            members[number].push(point);
+        }
+        // What each merged point was merged from.
+        let mut merged: HashMap<Point, Vec<Point>> = HashMap::new();
+        // A component comes after all those that it leads to.
+        for (number, points) in members.iter().enumerate() {
+            if matches!(self.flow.points[points[0]], Out::Steps(_)) {
+                continue;
+            }
+            let apart = points.iter().any(|&point| self.apart[point]);
+            let span = self.flow.spans[points[0]];
+            let leads = points.iter().flat_map(|&point| &graph[point]).filter(|&&to| component[to] != number);
+            let mut to: Vec<Point> = leads.map(|&to| self.becomes[to]).collect();
+            dedup(&mut to);
+            let point = match to[..] {
+                [] => self.idle(span),
+                [only] => only,
+                _ => self.merge(&to, &mut merged, span),
+            };
+            self.apart[point] |= apart;
+            for &member in points {
+                self.becomes[member] = point;
+            }
+        }
+        for out in &mut self.flow.points {
+            if let Out::Steps(steps) = out {
+                steps.iter_mut().for_each(|step| step.to = self.becomes[step.to]);
+            }
+        }
+    }
+
+    /// A point with a step that does nothing and comes back.
+    fn idle(&mut self, span: Span) -> Point {
+        let point = self.fresh();
+        self.flow.steps(point, vec![Edge { op: Op::Skip, to: point, span }], span);
+        point
+    }
+
+    fn merge(&mut self, to: &[Point], merged: &mut HashMap<Point, Vec<Point>>, span: Span) -> Point {
+        let parts = |point: &Point| match merged.get(point).filter(|_| !self.apart[*point]) {
+            Some(parts) => parts.clone(),
+            None => vec![*point],
+        };
+        let mut all: Vec<Point> = to.iter().flat_map(parts).take(MERGED + 1).collect();
+        dedup(&mut all);
+        if all.len() > MERGED {
+            all = to.to_vec();
+        }
+        let many = all.len() > MERGED;
+        let mut steps = Vec::new();
+        for &part in &all {
+            match &self.flow.points[part] {
+                Out::Steps(own) if !many && !self.apart[part] && size(own) <= self.budget => {
+                    self.budget -= size(own);
+                    steps.extend(own.iter().cloned());
+                }
+                _ => steps.push(Edge { op: Op::Skip, to: part, span }),
+            }
+        }
+        let point = self.fresh();
+        self.flow.steps(point, steps, span);
+        if !many {
+            merged.insert(point, all);
+        }
+        point
+    }
+
+    fn fresh(&mut self) -> Point {
+        let point = self.flow.point();
+        self.becomes.push(point);
+        self.apart.push(false);
+        point
+    }
+
+    /// Lets no call return to a place with a label, or to one where the thread waits: it would be there without a step of
+    /// its own. A step that does nothing comes in between.
+    fn separate_returns(&mut self, labels: &[Labelled<'_>]) {
+        let mut special: Vec<bool> = self.flow.points.iter().map(|_| false).collect();
+        for label in labels {
+            special[self.becomes[label.point]] = true;
+        }
+        for (point, out) in self.flow.points.iter().enumerate() {
+            if let Out::Steps(steps) = out {
+                special[point] |= steps.iter().any(|step| matches!(step.op, Op::Wait(_)));
+            }
+        }
+        let mut between: HashMap<Point, Point> = HashMap::new();
+        for point in 0..special.len() {
+            let Out::Steps(mut steps) =
+                std::mem::replace(&mut self.flow.points[point], Out::Pass(Vec::new()))
+            else {
+                continue;
+            };
+            for step in steps.iter_mut().filter(|step| matches!(step.op, Op::Call(..)) && special[step.to]) {
+                let to = step.to;
+                let span = self.flow.spans[to];
+                step.to = *between.entry(to).or_insert_with(|| {
+                    let point = self.flow.point();
+                    self.flow.steps(point, vec![Edge { op: Op::Skip, to, span }], span);
+                    point
+                });
+            }
+            self.flow.points[point] = Out::Steps(steps);
+        }
+    }
+}
+
+/// Leaves the first of each.
+fn dedup(points: &mut Vec<Point>) {
+    let mut seen = std::collections::HashSet::new();
+    points.retain(|&point| seen.insert(point));
+}
+
+/// About how much memory steps take.
+fn size(steps: &[Edge]) -> usize {
+    let size = |step: &Edge| {
+        let places = if let Op::Assign(places, ..) = &step.op { places.len() } else { 0 };
+        1 + places + (step.span.end - step.span.start) as usize
+    };
+    steps.iter().map(size).sum()
+}

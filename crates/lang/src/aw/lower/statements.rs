@@ -1,0 +1,604 @@
+//! Statements to steps between points.
+//!
+//! A simple statement and a condition are steps. `goto`, `break`, `continue`, `loop`, `choose` and blocks take none;
+//! with a label of its own, a jump takes one that does nothing, so that there is a place where the label is. A declaration
+//! at the start of a body with a constant value takes no step: it is the initial value of the variable.
+
+use super::super::ast::{self, Declarator, ExprKind, Name, Reference, Statement, StatementKind};
+use super::super::foreign;
+use super::super::names::{Meaning, Sort};
+use super::super::suggest::{did_you_mean, quote};
+use super::body::{BodyLabel, Loop};
+use super::flow::Point;
+use super::{Call, Lowering};
+use crate::diagnostic::Severity;
+use allways_model::program::{Edge, Expr, LockPlace, Op, Place, Span, Target, Type};
+use std::collections::HashSet;
+
+impl<'a> Lowering<'a, '_> {
+    /// Statements from a point on. Gives the point after them.
+    pub(super) fn statements(&mut self, statements: &'a [Statement<'a>], mut at: Point) -> Point {
+        for statement in statements {
+            at = self.statement(statement, at);
+        }
+        at
+    }
+
+    fn block(&mut self, block: &'a ast::Block<'a>, at: Point) -> Point {
+        let opened = self.body.open();
+        let after = self.statements(&block.statements, at);
+        self.body.close(opened);
+        after
+    }
+
+    fn statement(&mut self, statement: &'a Statement<'a>, mut at: Point) -> Point {
+        let span = statement.span;
+        for name in &statement.labels {
+            if let Some(&BodyLabel { point, .. }) = self.body.labels.get(name.text) {
+                self.body.flow.pass(at, vec![point], span);
+                at = point;
+            }
+        }
+        self.body.starts.push((at, span));
+        let declares = matches!(statement.kind, StatementKind::Declare(..));
+        self.body.leading &= declares && statement.labels.is_empty();
+        if !statement.labels.is_empty() && !starts_with_step(&statement.kind) {
+            at = self.body.flow.step(at, Op::Skip, span);
+        }
+        match &statement.kind {
+            StatementKind::Declare(ty, declarators) => {
+                let ty = self.type_of(ty);
+                for declarator in declarators {
+                    at = self.declaration(ty, declarator, at, span);
+                }
+                at
+            }
+            StatementKind::If(branches, otherwise) => self.branches(branches, otherwise.as_ref(), at),
+            StatementKind::While(condition, body) => {
+                let condition = self.of_sort(condition, Sort::Bool, "as the condition of `while`");
+                let (inside, after) = (self.body.flow.point(), self.body.flow.point());
+                self.fork(at, condition, inside, after, span);
+                self.looped(body, at, inside, after);
+                after
+            }
+            StatementKind::Loop(body) => {
+                let after = self.body.flow.point();
+                self.looped(body, at, at, after);
+                after
+            }
+            StatementKind::Choose(branches) => {
+                let after = self.body.flow.point();
+                let starts: Vec<Point> = branches.iter().map(|_| self.body.flow.point()).collect();
+                self.body.flow.pass(at, starts.clone(), span);
+                for (branch, start) in branches.iter().zip(starts) {
+                    let end = self.block(branch, start);
+                    self.body.flow.pass(end, vec![after], branch.close);
+                }
+                after
+            }
+            StatementKind::Block(block) => self.block(block, at),
+            StatementKind::Atomic(block) => self.atomic(block, at, span),
+            StatementKind::Break | StatementKind::Continue => self.leave_loop(&statement.kind, at, span),
+            StatementKind::Goto(labels) => self.goto(labels, at, span),
+            StatementKind::Return(value) => self.return_(value.as_ref(), at, span),
+            StatementKind::Await(condition) => self.await_(condition, at, span),
+            StatementKind::Yield => {
+                self.only_in(true, "yield", span);
+                self.no_place_in_atomic("yield", span);
+                self.pause_and_resume(at, span)
+            }
+            kind => {
+                let op = self.simple(kind, span);
+                self.body.flow.step(at, op.unwrap_or(Op::Skip), span)
+            }
+        }
+    }
+
+    /// A statement that is one step and goes on to the next.
+    fn simple(&mut self, kind: &'a StatementKind<'a>, span: Span) -> Option<Op> {
+        match kind {
+            StatementKind::Assign(targets, values) => self.assignment(targets, values, span),
+            StatementKind::Call(name, arguments) => self.call(*name, arguments, Vec::new()),
+            StatementKind::Assume(condition) => {
+                Some(Op::Guard(self.of_sort(condition, Sort::Bool, "after `assume`")?, true))
+            }
+            StatementKind::Assert(condition) => {
+                Some(Op::Assert(self.of_sort(condition, Sort::Bool, "after `assert`")?))
+            }
+            StatementKind::Error => Some(Op::Error),
+            StatementKind::Acquire(lock) => Some(Op::Acquire(self.lock(lock)?)),
+            StatementKind::Release(lock) => Some(Op::Release(self.lock(lock)?)),
+            StatementKind::Spawn(name) => {
+                self.only_in(false, "spawn", span);
+                self.no_place_in_atomic("spawn", span);
+                let Meaning::Thread(number) = self.routine_named(*name, "a thread")? else { return None };
+                let template = self.heads[number].template?;
+                self.program.templates[template].spawned = true;
+                self.spawns.push((template, *name));
+                Some(Op::Spawn(template, Vec::new()))
+            }
+            StatementKind::Post(name, arguments) => {
+                self.only_in(true, "post", span);
+                self.no_place_in_atomic("post", span);
+                let Meaning::Task(number) = self.routine_named(*name, "a task")? else { return None };
+                let arguments = self.arguments(*name, number, arguments);
+                Some(Op::Spawn(self.heads[number].template?, arguments?))
+            }
+            StatementKind::Wait(name) => {
+                self.only_in(false, "wait", span);
+                self.no_place_in_atomic("wait", span);
+                Some(Op::Wait(self.event(*name)?))
+            }
+            StatementKind::Broadcast(name) => {
+                self.only_in(false, "broadcast", span);
+                self.no_place_in_atomic("broadcast", span);
+                Some(Op::Broadcast(self.event(*name)?))
+            }
+            // The rest are not simple, but for this one.
+            _ => Some(Op::Skip),
+        }
+    }
+
+    /// Two steps: one if the condition is true, one if it is false.
+    fn fork(&mut self, at: Point, condition: Option<Expr>, yes: Point, no: Point, span: Span) {
+        let condition = condition.unwrap_or(Expr::Choose(0, 1));
+        let steps = vec![
+            Edge { op: Op::Guard(condition.clone(), true), to: yes, span },
+            Edge { op: Op::Guard(condition, false), to: no, span },
+        ];
+        self.body.flow.steps(at, steps, span);
+    }
+
+    fn branches(
+        &mut self,
+        branches: &'a [ast::Branch<'a>],
+        otherwise: Option<&'a ast::Block<'a>>,
+        mut at: Point,
+    ) -> Point {
+        let after = self.body.flow.point();
+        for branch in branches {
+            let condition = self.of_sort(&branch.condition, Sort::Bool, "as the condition of `if`");
+            let (yes, no) = (self.body.flow.point(), self.body.flow.point());
+            self.fork(at, condition, yes, no, branch.span);
+            let end = self.block(&branch.body, yes);
+            self.body.flow.pass(end, vec![after], branch.body.close);
+            at = no;
+        }
+        let (end, close) = match otherwise {
+            Some(block) => (self.block(block, at), block.close),
+            None => (at, branches.last().map_or(Span::default(), |branch| branch.body.close)),
+        };
+        self.body.flow.pass(end, vec![after], close);
+        after
+    }
+
+    /// The body of a loop, from `inside` on and then again.
+    fn looped(&mut self, body: &'a ast::Block<'a>, again: Point, inside: Point, after: Point) {
+        let atomic = self.body.atomic;
+        self.body.loops.push(Loop { again, after, atomic });
+        let end = self.block(body, inside);
+        self.body.loops.pop();
+        self.body.flow.pass(end, vec![again], body.close);
+    }
+
+    fn leave_loop(&mut self, kind: &StatementKind<'a>, at: Point, span: Span) -> Point {
+        let word = if let StatementKind::Break = kind { "break" } else { "continue" };
+        match self.body.loops.last() {
+            None => self.error(span, format!("expected a loop around `{word}`, found none"), None),
+            Some(inner) if inner.atomic != self.body.atomic => {
+                let help = "an `atomic` block is left at its end only".to_string();
+                self.error(span, format!("`{word}` cannot leave `atomic`"), Some(help));
+            }
+            Some(inner) => {
+                let to = if word == "break" { inner.after } else { inner.again };
+                self.body.flow.pass(at, vec![to], span);
+            }
+        }
+        self.body.flow.point()
+    }
+
+    fn goto(&mut self, labels: &'a [Name<'a>], at: Point, span: Span) -> Point {
+        let mut to = Vec::new();
+        for name in labels {
+            let atomic = self.body.atomic;
+            match self.body.labels.get_mut(name.text) {
+                None => {
+                    let (diagnostics, known) = (&mut *self.diagnostics, &self.body.labels);
+                    diagnostics.add(
+                        Severity::Error,
+                        name.span.start as usize..name.span.end as usize,
+                        || {
+                            let help = did_you_mean(name.text, known.keys().copied());
+                            (format!("unknown label {} in this body", quote(name.text)), help)
+                        },
+                    );
+                }
+                Some(label) => {
+                    label.used = true;
+                    to.push(label.point);
+                    if label.atomic != atomic {
+                        let help =
+                            "an `atomic` block is entered at its start and left at its end".to_string();
+                        self.error(
+                            name.span,
+                            "`goto` cannot enter or leave `atomic`".to_string(),
+                            Some(help),
+                        );
+                    }
+                }
+            }
+        }
+        self.body.flow.pass(at, to, span);
+        self.body.flow.point()
+    }
+
+    fn return_(&mut self, value: Option<&'a ast::Expr<'a>>, at: Point, span: Span) -> Point {
+        if self.body.atomic.is_some() {
+            let help = "an `atomic` block is left at its end only".to_string();
+            self.error(span, "`return` cannot leave `atomic`".to_string(), Some(help));
+        }
+        let flow_end = self.body.end;
+        match (value, self.body.has_result) {
+            (None, false) => self.body.flow.pass(at, vec![flow_end], span),
+            (None, true) => {
+                self.error(span, "expected a value after `return`, found none".to_string(), None);
+            }
+            (Some(value), true) => {
+                if let Some(ty) = self.body.result
+                    && let Some(value) = self.stored(value, ty)
+                {
+                    let step = Edge { op: Op::Return(vec![value]), to: at, span };
+                    self.body.flow.steps(at, vec![step], span);
+                }
+            }
+            (Some(value), false) => {
+                let (message, help) = match self.body.procedure {
+                    true => (
+                        "expected `return;`, found a value, though the procedure has no result",
+                        "a procedure with a result is declared by `proc f() : int { … }`",
+                    ),
+                    false => ("expected `return;`, found a value", "only procedures return values"),
+                };
+                self.error(value.span, message.to_string(), Some(help.to_string()));
+            }
+        }
+        self.body.flow.point()
+    }
+
+    fn await_(&mut self, condition: &'a ast::Expr<'a>, at: Point, span: Span) -> Point {
+        let condition = self.of_sort(condition, Sort::Bool, "after `await`");
+        if !self.asynchronous {
+            let op = condition.map_or(Op::Skip, |condition| Op::Guard(condition, true));
+            return self.body.flow.step(at, op, span);
+        }
+        // Tasks do not run at the same time: others must be let run for the condition to become true.
+        self.no_place_in_atomic("await", span);
+        let (pause, after) = (self.body.flow.point(), self.body.flow.point());
+        self.fork(at, condition, after, pause, span);
+        let resumed = self.pause_and_resume(pause, span);
+        self.body.flow.pass(resumed, vec![at], span);
+        after
+    }
+
+    fn pause_and_resume(&mut self, at: Point, span: Span) -> Point {
+        let (pause, resume) = (self.pause(span), self.resume(span));
+        let paused = self.body.flow.step(at, pause, span);
+        self.body.flow.step(paused, resume, span)
+    }
+
+    fn atomic(&mut self, block: &'a ast::Block<'a>, at: Point, span: Span) -> Point {
+        self.body.summary.unfit.get_or_insert("atomic");
+        if self.body.atomic.is_some() {
+            return self.block(block, at);
+        }
+        self.body.atomic = Some(span.start);
+        let inside = self.body.flow.step(at, Op::AtomicBegin, span);
+        let end = self.block(block, inside);
+        self.body.atomic = None;
+        self.body.flow.step(end, Op::AtomicEnd, block.close)
+    }
+
+    /// A declared variable: its initial value, or a step that gives it a value.
+    fn declaration(
+        &mut self,
+        ty: Option<Type>,
+        declarator: &'a Declarator<'a>,
+        at: Point,
+        span: Span,
+    ) -> Point {
+        let length = self.length_of(declarator);
+        let (Some(ty), Some(length)) = (ty, length) else {
+            // The name is known from here on, lest each use of it be an error.
+            self.declare_local(declarator.name, ty.unwrap_or(Type::Int), None, 0);
+            return at;
+        };
+        let default = ty.default_value();
+        if let Some(initial) = &declarator.initial
+            && let ExprKind::Call(callee, arguments) = &initial.kind
+        {
+            let operands = self.callee(*callee, arguments);
+            let Some(number) = self.declare_local(declarator.name, ty, length, default) else { return at };
+            self.body.leading = false;
+            let place = self.local_place(number, declarator.span);
+            let op = operands.and_then(|(callee_number, arguments)| {
+                self.result_fits(*callee, callee_number, ty)?;
+                Some(Op::Call(callee_number, arguments, vec![place]))
+            });
+            return self.body.flow.step(at, op.unwrap_or(Op::Skip), span);
+        }
+        let value = match &declarator.initial {
+            Some(initial) => self.stored(initial, ty),
+            None => Some(Expr::Constant(default)),
+        };
+        let constant = if let Some(Expr::Constant(value)) = value { Some(value) } else { None };
+        if let (Some(initial), Some(value)) = (&declarator.initial, constant)
+            && !ty.contains(value)
+            && self.body.leading
+        {
+            let message = format!(
+                "expected an initial value of type {}, found {value}",
+                super::declarations::type_words(ty)
+            );
+            self.error(initial.span, message, None);
+        }
+        let initial = constant.filter(|_| self.body.leading).unwrap_or(default);
+        let Some(number) = self.declare_local(declarator.name, ty, length, initial) else { return at };
+        if self.body.leading && constant.is_some() {
+            return at;
+        }
+        self.body.leading = false;
+        let Some(value) = value else { return at };
+        if length.is_some() && !matches!(value, Expr::Constant(_) | Expr::Choose(..)) {
+            let message = "expected a constant or `*` for the elements of an array".to_string();
+            self.error(declarator.initial.as_ref().map_or(span, |initial| initial.span), message, None);
+            return at;
+        }
+        let variable = &self.body.locals[number];
+        let places = (variable.slot..variable.slot + variable.slots())
+            .map(|slot| Place { target: Target::Local(slot), ty, span: declarator.span })
+            .collect();
+        let values = vec![value; variable.slots()];
+        self.body.flow.step(at, Op::Assign(places, values, None), span)
+    }
+
+    fn local_place(&self, number: usize, span: Span) -> Place {
+        let variable = &self.body.locals[number];
+        Place { target: Target::Local(variable.slot), ty: variable.ty, span }
+    }
+
+    fn assignment(
+        &mut self,
+        targets: &'a [Reference<'a>],
+        values: &'a [ast::Expr<'a>],
+        span: Span,
+    ) -> Option<Op> {
+        let places: Vec<Option<Place>> = targets.iter().map(|target| self.place(target)).collect();
+        if let ([value], [_]) = (values, targets)
+            && let ExprKind::Call(name, arguments) = &value.kind
+        {
+            let operands = self.callee(*name, arguments);
+            let place = places.into_iter().next()??;
+            let (callee, arguments) = operands?;
+            self.result_fits(*name, callee, place.ty)?;
+            return Some(Op::Call(callee, arguments, vec![place]));
+        }
+        if targets.len() != values.len() {
+            let count =
+                |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+            let message =
+                format!("expected {}, found {}", count(targets.len(), "value"), count(values.len(), "value"));
+            let help = "each variable on the left gets one of the values on the right".to_string();
+            self.error(span, message, Some(help));
+            return None;
+        }
+        let mut lowered = Vec::new();
+        for (place, value) in places.iter().zip(values) {
+            lowered.push(match place {
+                Some(place) => self.stored(value, place.ty),
+                None => self.expression(value).map(|(expr, _)| expr),
+            });
+        }
+        let places: Vec<Place> = places.into_iter().collect::<Option<_>>()?;
+        let mut seen = HashSet::new();
+        for (place, target) in places.iter().zip(targets) {
+            let key = match place.target {
+                Target::Shared(slot) => (true, slot),
+                Target::Local(slot) => (false, slot),
+                _ => continue,
+            };
+            if !seen.insert(key) {
+                let message =
+                    format!("expected different variables, found {} twice", quote(target.name.text));
+                self.error(target.span, message, None);
+            }
+        }
+        Some(Op::Assign(places, lowered.into_iter().collect::<Option<_>>()?, None))
+    }
+
+    fn call(&mut self, name: Name<'a>, arguments: &'a [ast::Expr<'a>], places: Vec<Place>) -> Option<Op> {
+        let (callee, arguments) = self.callee(name, arguments)?;
+        Some(Op::Call(callee, arguments, places))
+    }
+
+    /// The procedure that is called, and its arguments.
+    fn callee(&mut self, name: Name<'a>, arguments: &'a [ast::Expr<'a>]) -> Option<(usize, Vec<Expr>)> {
+        if self.globals.get(name.text).is_none() {
+            let (diagnostics, globals) = (&mut *self.diagnostics, &self.globals);
+            diagnostics.add(Severity::Error, name.span.start as usize..name.span.end as usize, || {
+                let procedures =
+                    globals.iter().filter(|global| matches!(global.meaning, Meaning::Procedure(_)));
+                let help = foreign::procedure(name.text).map(str::to_string);
+                let help =
+                    help.or_else(|| did_you_mean(name.text, procedures.map(|global| global.name.text)));
+                (format!("unknown procedure {}", quote(name.text)), help)
+            });
+            return None;
+        }
+        let Meaning::Procedure(callee) = self.routine_named(name, "a procedure")? else { return None };
+        let atomic = self.body.atomic.is_some();
+        self.body.summary.calls.push(Call { callee, name: name.span, atomic });
+        Some((callee, self.arguments(name, callee, arguments)?))
+    }
+
+    /// A routine of the kind that is expected.
+    fn routine_named(&mut self, name: Name<'a>, expected: &str) -> Option<Meaning> {
+        let meaning = self.global(name, expected)?;
+        let help = match (expected, meaning) {
+            ("a procedure", Meaning::Procedure(_)) | ("a thread", Meaning::Thread(_)) => {
+                self.globals.touch(name.text);
+                return Some(meaning);
+            }
+            ("a task", Meaning::Task(number)) if !matches!(self.heads.get(number), Some(head) if self.is_main(head)) =>
+            {
+                self.globals.touch(name.text);
+                return Some(meaning);
+            }
+            (_, Meaning::Procedure(_)) => Some("a procedure is called by `f(…);`"),
+            (_, Meaning::Thread(_)) => Some("a thread is started by `spawn name;`"),
+            (_, Meaning::Task(_)) => Some("a task is started by `post name(…);`"),
+            _ => None,
+        };
+        self.misfit(name, expected, meaning, help);
+        None
+    }
+
+    fn is_main(&self, head: &super::Head) -> bool {
+        head.template.is_some_and(|template| !self.program.templates[template].vanishes)
+    }
+
+    fn arguments(
+        &mut self,
+        name: Name<'a>,
+        callee: usize,
+        arguments: &'a [ast::Expr<'a>],
+    ) -> Option<Vec<Expr>> {
+        let expected = self.heads[callee].parameters.len();
+        if expected != arguments.len() {
+            let plural = if expected == 1 { "" } else { "s" };
+            let message = format!(
+                "expected {expected} argument{plural} for {}, found {}",
+                quote(name.text),
+                arguments.len()
+            );
+            self.error(name.span, message, None);
+            return None;
+        }
+        let mut lowered = Vec::new();
+        for (index, argument) in arguments.iter().enumerate() {
+            lowered.push(match self.heads[callee].parameters[index] {
+                Some(ty) => self.stored(argument, ty),
+                None => self.expression(argument).map(|(expr, _)| expr),
+            });
+        }
+        lowered.into_iter().collect()
+    }
+
+    /// Whether the result of a procedure can be stored in something of a type.
+    fn result_fits(&mut self, name: Name<'a>, callee: usize, ty: Type) -> Option<()> {
+        let head = &self.heads[callee];
+        if !head.has_result {
+            let message =
+                format!("expected a procedure with a result, found {}, which has none", quote(name.text));
+            let help = "a procedure with a result is declared by `proc f() : int { … }`".to_string();
+            self.error(name.span, message, Some(help));
+            return None;
+        }
+        let (found, wanted) = (super::declarations::sort_of(head.result?), super::declarations::sort_of(ty));
+        if found != wanted {
+            let message = format!(
+                "expected {}, found {}, the result of {}",
+                wanted.words(),
+                found.words(),
+                quote(name.text)
+            );
+            self.error(name.span, message, None);
+            return None;
+        }
+        Some(())
+    }
+
+    fn event(&mut self, name: Name<'a>) -> Option<usize> {
+        let meaning = self.global(name, "an event")?;
+        let Meaning::Event(number) = meaning else {
+            self.misfit(name, "an event", meaning, Some("an event is declared by `event e;`"));
+            return None;
+        };
+        self.globals.touch(name.text);
+        Some(number)
+    }
+
+    fn lock(&mut self, lock: &'a Reference<'a>) -> Option<LockPlace> {
+        let (name, span) = (lock.name, lock.span);
+        let meaning = match self.body.local(name.text) {
+            Some(_) => Meaning::Shared(0),
+            None => self.global(name, "a lock")?,
+        };
+        let Meaning::Lock(number) = meaning else {
+            self.misfit(name, "a lock", meaning, Some("a lock is declared by `lock m;`"));
+            return None;
+        };
+        self.globals.touch(name.text);
+        let (slot, length) = (self.program.shared[number].slot, self.program.shared[number].length);
+        match (&lock.index, length) {
+            (None, None) => Some(LockPlace { slot, element: None, span }),
+            (Some(index), Some(length)) => match self.index(index, length)? {
+                Ok(offset) => Some(LockPlace { slot: slot + offset, element: None, span }),
+                Err(index) => Some(LockPlace { slot, element: Some((length, index)), span }),
+            },
+            (None, Some(_)) => {
+                let message = format!("expected a lock, found the array {}", quote(name.text));
+                self.error(name.span, message, Some("an element is written `m[i]`".to_string()));
+                None
+            }
+            (Some(_), None) => {
+                self.error(
+                    name.span,
+                    format!("expected an array, found {}, which is none", quote(name.text)),
+                    None,
+                );
+                None
+            }
+        }
+    }
+
+    /// Complains about a statement that belongs to the other kind of program.
+    fn only_in(&mut self, asynchronous: bool, word: &str, span: Span) {
+        if self.asynchronous != asynchronous {
+            let (here, help) = match asynchronous {
+                true => {
+                    ("a program of threads", "tasks, `post` and `yield` belong to programs with a `main`")
+                }
+                false => {
+                    ("an asynchronous program", "in a program with a `main`, use `post`, `yield` and `await`")
+                }
+            };
+            self.error(span, format!("expected no `{word}` in {here}, found one"), Some(help.to_string()));
+        }
+    }
+
+    /// Complains about a statement inside `atomic`, and remembers it for those who call this body from inside one.
+    fn no_place_in_atomic(&mut self, word: &'static str, span: Span) {
+        self.body.summary.unfit.get_or_insert(word);
+        if self.body.atomic.is_some() {
+            let help = "an `atomic` block is one step of one thread".to_string();
+            self.error(span, format!("expected no `{word}` inside `atomic`, found one"), Some(help));
+        }
+    }
+}
+
+/// Whether control is at a statement before its first step: not if it is handed on without one.
+fn starts_with_step(kind: &StatementKind<'_>) -> bool {
+    let first = |block: &ast::Block<'_>| {
+        let first = block.statements.first();
+        first.is_some_and(|first| !first.labels.is_empty() || starts_with_step(&first.kind))
+    };
+    match kind {
+        StatementKind::Goto(_)
+        | StatementKind::Break
+        | StatementKind::Continue
+        | StatementKind::Return(None) => false,
+        StatementKind::Loop(block) | StatementKind::Block(block) => first(block),
+        StatementKind::Choose(blocks) => blocks.iter().all(first),
+        _ => true,
+    }
+}

@@ -1,0 +1,232 @@
+//! Expressions, with the precedence of C.
+
+use super::super::MAX_HEIGHT;
+use super::super::ast::{Expr, ExprKind, join};
+use super::super::foreign;
+use super::super::lexer::Kind;
+use super::{Parse, Parser, Reported};
+use allways_model::program::{Binary, Span, Unary, Value};
+
+/// The operators between operands: how tightly they bind, least first.
+const OPERATORS: [(&str, u8, Binary); 13] = [
+    ("||", 1, Binary::Or),
+    ("&&", 2, Binary::And),
+    ("==", 3, Binary::Equal),
+    ("!=", 3, Binary::Unequal),
+    ("<", 4, Binary::Less),
+    ("<=", 4, Binary::LessEqual),
+    (">", 4, Binary::Greater),
+    (">=", 4, Binary::GreaterEqual),
+    ("+", 5, Binary::Plus),
+    ("-", 5, Binary::Minus),
+    ("*", 6, Binary::Times),
+    ("/", 6, Binary::Divide),
+    ("%", 6, Binary::Remainder),
+];
+
+/// How tightly `+` and `-` bind: the operators of a bound of a range bind no less.
+const SUM: u8 = 5;
+
+impl<'a> Parser<'a, '_> {
+    pub(super) fn expression(&mut self) -> Parse<Expr<'a>> {
+        self.nested(|parser| {
+            let condition = parser.binary(0)?;
+            if !parser.eat("?") {
+                return Ok(condition);
+            }
+            let then = parser.expression()?;
+            parser.expect_or(":", "a choice between two values is written `c ? a : b`")?;
+            let other = parser.expression()?;
+            let span = join(condition.span, other.span);
+            let height = condition.height.max(then.height).max(other.height);
+            let kind = ExprKind::If(Box::new(condition), Box::new(then), Box::new(other));
+            parser.node(kind, span, height)
+        })
+    }
+
+    /// An expression that is a condition, where `=` is a slip.
+    pub(super) fn condition(&mut self) -> Parse<Expr<'a>> {
+        let left = self.expression()?;
+        if self.at("=") {
+            let help = "to compare two values, write `==`".to_string();
+            self.unexpected_with("the end of the condition", Some(help));
+            self.advance();
+            self.expression()?;
+        } else if let Some(help) = foreign::operator(self.word(self.peek()), self.word(self.ahead(1))) {
+            return Err(self.unexpected_with("the end of the condition", Some(help.to_string())));
+        }
+        Ok(left)
+    }
+
+    /// A bound of a range.
+    pub(super) fn bound(&mut self) -> Parse<Expr<'a>> {
+        self.nested(|parser| parser.binary(SUM))
+    }
+
+    /// Operands and operators that bind at least so tightly.
+    fn binary(&mut self, least: u8) -> Parse<Expr<'a>> {
+        let mut left = self.operand()?;
+        loop {
+            let token = self.peek();
+            let operator = match token.kind {
+                Kind::Symbol => OPERATORS.iter().find(|operator| operator.0 == self.word(token)),
+                _ => None,
+            };
+            let Some(&(_, tightness, operator)) = operator.filter(|operator| operator.1 >= least) else {
+                return Ok(left);
+            };
+            self.advance();
+            let right = self.binary(tightness + 1)?;
+            let (span, height) = (join(left.span, right.span), left.height.max(right.height));
+            left = self.node(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span, height)?;
+        }
+    }
+
+    fn operand(&mut self) -> Parse<Expr<'a>> {
+        let start = self.peek();
+        let unary = match self.word(start) {
+            "!" => Unary::Not,
+            "-" => Unary::Minus,
+            _ => return self.primary(),
+        };
+        self.nested(|parser| {
+            parser.advance();
+            let operand = parser.operand()?;
+            let (span, height) = (join(start.span, operand.span), operand.height);
+            parser.node(ExprKind::Unary(unary, Box::new(operand)), span, height)
+        })
+    }
+
+    fn primary(&mut self) -> Parse<Expr<'a>> {
+        let token = self.peek();
+        let leaf = |kind| Ok(Expr { kind, span: token.span, height: 1 });
+        match (token.kind, self.word(token)) {
+            (Kind::Number, digits) => {
+                let Ok(value) = digits.parse::<Value>() else {
+                    let expected = format!("a number up to {}", Value::MAX);
+                    return Err(self.unexpected(&expected));
+                };
+                self.advance();
+                leaf(ExprKind::Number(value))
+            }
+            (Kind::Name, word) => match foreign::operand(word).filter(|_| self.starts_operand(1)) {
+                Some(help) => Err(self.unexpected_with("an expression", Some(help.to_string()))),
+                None => self.named(),
+            },
+            (Kind::Keyword, word @ ("true" | "false" | "self")) => {
+                self.advance();
+                leaf(if word == "self" { ExprKind::This } else { ExprKind::Bool(word == "true") })
+            }
+            (Kind::Symbol, "*") => {
+                self.advance();
+                leaf(ExprKind::Any)
+            }
+            (Kind::Symbol, "(") => {
+                self.advance();
+                let inner = self.expression()?;
+                if self.at("=") {
+                    self.expect_or(")", "to compare two values, write `==`")?;
+                }
+                self.expect_operator_or(")")?;
+                Ok(Expr { span: self.since(token.span), ..inner })
+            }
+            (Kind::Keyword, "at") => self.at_label(token.span),
+            (Kind::Keyword, "other") => {
+                self.advance();
+                self.expect_or(".", "a local variable of a different thread is written `other.x`")?;
+                let name = self.name("the name of a local variable")?;
+                let index = self.index()?;
+                let height = index.as_ref().map_or(0, |index| index.height);
+                let kind = ExprKind::Other(name, index.map(Box::new));
+                self.node(kind, self.since(token.span), height)
+            }
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    /// A variable, an element of an array, or a call (which the grammar allows and the checker restricts).
+    fn named(&mut self) -> Parse<Expr<'a>> {
+        let name = self.name("a name")?;
+        if self.at("(") {
+            let arguments = self.arguments()?;
+            let height = arguments.iter().map(|argument| argument.height).max().unwrap_or(0);
+            return self.node(ExprKind::Call(name, arguments), self.since(name.span), height);
+        }
+        match self.index()? {
+            Some(index) => {
+                let height = index.height;
+                self.node(ExprKind::Element(name, Box::new(index)), self.since(name.span), height)
+            }
+            None => Ok(Expr { kind: ExprKind::Name(name), span: name.span, height: 1 }),
+        }
+    }
+
+    /// `[e]`, if there is one.
+    pub(super) fn index(&mut self) -> Parse<Option<Expr<'a>>> {
+        if !self.eat("[") {
+            return Ok(None);
+        }
+        let index = self.expression()?;
+        self.expect_operator_or("]")?;
+        if self.at("[") {
+            let help = "arrays have one dimension: write `a[i * WIDTH + j]`".to_string();
+            return Err(self.unexpected_with("the end of the index", Some(help)));
+        }
+        Ok(Some(index))
+    }
+
+    /// `(e, …)`
+    pub(super) fn arguments(&mut self) -> Parse<Vec<Expr<'a>>> {
+        self.expect("(")?;
+        let arguments = match self.at(")") {
+            true => Vec::new(),
+            false => self.list(Self::expression)?,
+        };
+        self.expect_operator_or(")")?;
+        Ok(arguments)
+    }
+
+    fn at_label(&mut self, start: Span) -> Parse<Expr<'a>> {
+        self.advance();
+        self.expect_or("(", "the number of threads at a label is written `at(label)`")?;
+        let main = self.at("main");
+        let first = match main {
+            true => super::Name { text: "main", span: self.advance().span },
+            false => self.name("a label")?,
+        };
+        let (routine, label) = match main || self.at(".") {
+            true => {
+                self.expect(".")?;
+                (Some(first), self.name("a label")?)
+            }
+            false => (None, first),
+        };
+        self.expect(")")?;
+        Ok(Expr { kind: ExprKind::At(routine, label), span: self.since(start), height: 1 })
+    }
+
+    /// A closing bracket; in its place, an operator of another language gets advice.
+    pub(super) fn expect_operator_or(&mut self, closing: &str) -> Parse<Span> {
+        match foreign::operator(self.word(self.peek()), self.word(self.ahead(1))) {
+            Some(help) => self.expect_or(closing, help),
+            None => self.expect(closing),
+        }
+    }
+
+    /// Whether the token so many after the next may start an operand.
+    fn starts_operand(&self, count: usize) -> bool {
+        let token = self.ahead(count);
+        matches!(token.kind, Kind::Name | Kind::Number)
+            || ["true", "false", "self", "at", "other", "("].iter().any(|word| self.is(count, word))
+    }
+
+    /// An expression one higher than its highest part.
+    fn node(&mut self, kind: ExprKind<'a>, span: Span, height: usize) -> Parse<Expr<'a>> {
+        if height >= MAX_HEIGHT {
+            let message = format!("expected at most {MAX_HEIGHT} operators in a row, found more");
+            self.complain(span, message, Some("use a variable for a part of the expression".to_string()));
+            return Err(Reported);
+        }
+        Ok(Expr { kind, span, height: height + 1 })
+    }
+}

@@ -1,0 +1,250 @@
+//! Declarations.
+
+use super::super::ast::{
+    Declarator, Item, Module, Name, Parameter, Routine, RoutineKind, Threads, TypeKind, TypeName, join,
+};
+use super::super::foreign;
+use super::super::lexer::Kind;
+use super::{Parse, Parser, Reported, quote};
+
+impl<'a> Parser<'a, '_> {
+    pub(super) fn module(&mut self) -> Module<'a> {
+        let mut items = Vec::new();
+        while self.peek().kind != Kind::End {
+            let before = self.next;
+            if self.item(&mut items).is_err() {
+                self.skip_statement();
+                // What nothing can make sense of is passed over.
+                if self.next == before || self.at("}") {
+                    self.advance();
+                }
+            }
+        }
+        Module { items, end: self.peek().span }
+    }
+
+    /// A declaration, which may be several items: `lock a, b;`.
+    fn item(&mut self, items: &mut Vec<Item<'a>>) -> Parse<()> {
+        let start = self.peek();
+        match (start.kind, self.word(start)) {
+            (Kind::Keyword, "shared") => {
+                self.advance();
+                let ty = self.type_name()?;
+                let declarators = self.list(Self::declarator)?;
+                items.push(Item::Shared(ty, declarators));
+                self.semicolon("the declaration")
+            }
+            (Kind::Keyword, "const") => {
+                self.advance();
+                let constants = self.list(|parser| {
+                    let name = parser.name("the name of a constant")?;
+                    parser.expect_or("=", "a constant is declared by `const N = 3;`, without a type")?;
+                    Ok(Item::Constant(name, parser.expression()?))
+                })?;
+                items.extend(constants);
+                self.semicolon("the declaration")
+            }
+            (Kind::Keyword, "lock") => {
+                self.advance();
+                let locks = self.list(|parser| {
+                    let lock = parser.declarator()?;
+                    if let Some(value) = &lock.initial {
+                        let help = Some("write `lock m;`".to_string());
+                        parser.error(value.span, "a lock has no initial value: it is free".to_string(), help);
+                    }
+                    Ok(Item::Lock(lock))
+                })?;
+                items.extend(locks);
+                self.semicolon("the declaration")
+            }
+            (Kind::Keyword, "event") => {
+                self.advance();
+                let events = self.list(|parser| Ok(Item::Event(parser.name("the name of an event")?)))?;
+                items.extend(events);
+                self.semicolon("the declaration")
+            }
+            (Kind::Keyword, "proc" | "task" | "thread" | "main") => {
+                let routine = self.routine()?;
+                items.push(Item::Routine(routine));
+                Ok(())
+            }
+            (Kind::Keyword, "never") => {
+                self.advance();
+                let name = match self.peek().kind == Kind::Name && self.is(1, ":") {
+                    true => {
+                        let name = self.name("a name")?;
+                        self.advance();
+                        Some(name)
+                    }
+                    false => None,
+                };
+                let condition = self.condition()?;
+                items.push(Item::Never(name, condition, self.since(start.span)));
+                self.semicolon("the property")
+            }
+            (Kind::Keyword, "predicate") => {
+                self.advance();
+                let predicate = self.condition()?;
+                items.push(Item::Predicate(predicate));
+                self.semicolon("the predicate")
+            }
+            _ => Err(self.no_item()),
+        }
+    }
+
+    fn no_item(&mut self) -> Reported {
+        const EXPECTED: &str = "a declaration such as `shared`, `proc`, `thread` or `never`";
+        let word = self.word(self.peek());
+        let help = match (self.peek().kind, word) {
+            (Kind::Keyword, "int" | "bool") | (Kind::Number, _) => {
+                let name = self.ahead(1);
+                let name =
+                    if name.kind == Kind::Name { self.shown(name).replace('`', "") } else { "x".to_string() };
+                let ty = if self.peek().kind == Kind::Keyword { word } else { "0..3" };
+                Some(format!("a variable that all threads share is declared by `shared {ty} {name};`"))
+            }
+            (Kind::Keyword, _) => Some("statements stand in the body of a `thread` or `proc`".to_string()),
+            (Kind::Bad, _) => foreign::bytes(self.bytes(self.peek().span)).map(str::to_string),
+            (_, "}") => Some("there is no `{` to which this `}` belongs".to_string()),
+            (_, ";") => Some("delete this `;`".to_string()),
+            _ => foreign::item(word).map(str::to_string),
+        };
+        self.unexpected_with(EXPECTED, help)
+    }
+
+    /// `name[n] = e`
+    pub(super) fn declarator(&mut self) -> Parse<Declarator<'a>> {
+        let name = self.name("the name of a variable")?;
+        let length = self.index()?;
+        if self.at("{") || self.touching(0, ":", "=") {
+            self.expect_or("=", "an initial value is given by `= e`")?;
+        }
+        let initial = match self.eat("=") {
+            true => {
+                if self.at("{") || self.at("[") {
+                    let help = "all elements of an array start with the same value: write `= 0`".to_string();
+                    return Err(self.unexpected_with("an expression", Some(help)));
+                }
+                Some(self.expression()?)
+            }
+            false => None,
+        };
+        Ok(Declarator { name, length, initial, span: self.since(name.span) })
+    }
+
+    pub(super) fn type_name(&mut self) -> Parse<TypeName<'a>> {
+        const EXPECTED: &str = "a type: `bool`, `int`, or a range such as `0..3`";
+        let token = self.peek();
+        let simple = |kind| Ok(TypeName { kind, span: token.span });
+        match (token.kind, self.word(token)) {
+            (Kind::Keyword, "bool") => {
+                self.advance();
+                simple(TypeKind::Bool)
+            }
+            (Kind::Keyword, "int") => {
+                self.advance();
+                simple(TypeKind::Int)
+            }
+            (Kind::Name, word) if self.ahead(1).kind == Kind::Name || self.is(1, "=") || self.is(1, ";") => {
+                Err(self.unexpected_with(EXPECTED, foreign::type_name(word).map(str::to_string)))
+            }
+            (Kind::Name | Kind::Number, _) | (Kind::Symbol, "-" | "(") => {
+                let low = self.bound()?;
+                if !self.at("..") {
+                    return Err(self.unexpected("`..`, since a type that starts with a number is a range"));
+                }
+                self.advance();
+                let high = self.bound()?;
+                let span = join(low.span, high.span);
+                Ok(TypeName { kind: TypeKind::Range(Box::new(low), Box::new(high)), span })
+            }
+            _ => Err(self.unexpected(EXPECTED)),
+        }
+    }
+
+    /// A `proc`, `thread`, `task` or `main`.
+    fn routine(&mut self) -> Parse<Routine<'a>> {
+        let keyword = self.advance();
+        let word = self.word(keyword);
+        let (kind, name, parameters, result) = match word {
+            "main" => {
+                if self.at("(") && self.is(1, ")") {
+                    let help = "write `main { … }`".to_string();
+                    self.unexpected_with("`{` after `main`", Some(help));
+                    self.pass(2);
+                }
+                (RoutineKind::Main, Name { text: "main", span: keyword.span }, Vec::new(), None)
+            }
+            "thread" => {
+                let name = self.name("the name of a thread")?;
+                (RoutineKind::Thread(self.threads()?), name, Vec::new(), None)
+            }
+            "task" => {
+                let name = self.name("the name of a task")?;
+                (RoutineKind::Task, name, self.parameters()?, None)
+            }
+            _ => {
+                let name = self.name("the name of a procedure")?;
+                let parameters = self.parameters()?;
+                if self.touching(0, "-", ">") {
+                    let help =
+                        "the type of the result comes after a colon: `proc f() : int { … }`".to_string();
+                    self.unexpected_with("`:` or `{`", Some(help));
+                    self.pass(2);
+                    self.type_name()?;
+                }
+                let result = if self.eat(":") { Some(self.type_name()?) } else { None };
+                (RoutineKind::Procedure, name, parameters, result)
+            }
+        };
+        let body = self.block(&format!("the body of {}", quote(name.text)))?;
+        Ok(Routine { kind, name, parameters, result, body })
+    }
+
+    /// `[*]`, `[k]`, or nothing.
+    fn threads(&mut self) -> Parse<Threads<'a>> {
+        if self.at("(") && self.is(1, ")") {
+            let help = "a thread has no parameters: write `thread name { … }`".to_string();
+            self.unexpected_with("`{` or `[`", Some(help));
+            self.pass(2);
+        }
+        if !self.eat("[") {
+            return Ok(Threads::One);
+        }
+        if self.at("*") && self.is(1, "]") {
+            self.pass(2);
+            return Ok(Threads::Any);
+        }
+        if self.at("]") {
+            let help = "write `[3]` for three threads, `[*]` for any number".to_string();
+            return Err(self.unexpected_with("the number of threads", Some(help)));
+        }
+        let count = self.expression()?;
+        self.expect("]")?;
+        Ok(Threads::Some(count))
+    }
+
+    fn parameters(&mut self) -> Parse<Vec<Parameter<'a>>> {
+        self.expect_or("(", "the parameters stand in parentheses, `()` if there are none")?;
+        let parameters = match self.at(")") {
+            true => Vec::new(),
+            false => self.list(Self::parameter)?,
+        };
+        self.expect(")")?;
+        Ok(parameters)
+    }
+
+    fn parameter(&mut self) -> Parse<Parameter<'a>> {
+        if self.peek().kind == Kind::Name && (self.is(1, ",") || self.is(1, ")") || self.is(1, ":")) {
+            let help = "a parameter is declared by its type and its name: `int x`".to_string();
+            return Err(self.unexpected_with("the type of a parameter", Some(help)));
+        }
+        let ty = self.type_name()?;
+        let name = self.name("the name of a parameter")?;
+        if self.at("[") {
+            let help = "arrays cannot be passed; a shared array can be used by everybody".to_string();
+            return Err(self.unexpected_with("`,` or `)`", Some(help)));
+        }
+        Ok(Parameter { ty, name })
+    }
+}
