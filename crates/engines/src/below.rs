@@ -4,10 +4,12 @@
 //! * [`rounds_delays`]: round-robin schedules with a bound on rounds and delays;
 //! * [`contexts`]: schedules with a bound on contexts, state by state;
 //! * [`symbolic`]: the same, with sets of stacks;
-//! * [`capped`]: few states for each visible state, to witness as many as possible.
+//! * [`capped`]: few states for each visible state, to witness as many as possible;
+//! * [`shortest`]: from a run to a bad state, one with the fewest context switches and steps.
 
 pub mod capped;
 pub mod contexts;
 pub mod free;
 pub mod rounds_delays;
+pub mod shortest;
 pub mod symbolic;

@@ -70,6 +70,11 @@ pub struct Question {
 }
 
 impl Question {
+    /// Whether only some schedules or stacks are asked about; then a run must lie within these bounds.
+    pub fn bounded(&self) -> bool {
+        self.rounds.is_some() || self.delays.is_some() || self.contexts.is_some() || self.max_depth.is_some()
+    }
+
     /// The threads that an engine may treat as interchangeable.
     pub fn kinds(&self, system: &dyn Pushdown) -> Kinds {
         if self.no_symmetry { Kinds::distinct(system.threads()) } else { Kinds::of(system) }

@@ -16,4 +16,5 @@ pub mod engine;
 pub mod meet;
 pub mod store;
 
+pub use below::shortest::{Shortest, shortest};
 pub use engine::{Engine, Figures, Question, Report, auto, engines};

@@ -27,4 +27,9 @@ impl Trace {
     pub fn last(&self) -> &State {
         self.steps.last().map_or(&self.initial, |step| &step.state)
     }
+
+    /// How often a step is by another thread than the step before it.
+    pub fn switches(&self) -> usize {
+        self.steps.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count()
+    }
 }

@@ -1,5 +1,6 @@
 //! The definitions of the papers, read literally.
 
+use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, State, Visible};
 use std::collections::BTreeSet;
 
@@ -108,4 +109,43 @@ pub fn reachable(
 /// What is visible of a set of states.
 pub fn visible<'a>(states: impl IntoIterator<Item = &'a State>) -> BTreeSet<Visible> {
     states.into_iter().map(State::visible).collect()
+}
+
+/// The fewest context switches, and among runs with so few the fewest steps, to a state that violates the property, through
+/// stacks of at most `max_depth` symbols; and whether that bound cut anything off. `None` if no such state is reached, or
+/// after more than `max_paths` paths.
+pub fn cheapest(
+    system: &dyn Pushdown,
+    property: &Property,
+    max_depth: usize,
+    max_paths: usize,
+) -> Option<((usize, usize), bool)> {
+    // Paths in the order of their cost: switches, steps; the thread that moved last, the end.
+    let mut paths: BTreeSet<(usize, usize, Option<usize>, State)> =
+        system.initial().into_iter().map(|state| (0, 0, None, state)).collect();
+    let mut done: BTreeSet<(Option<usize>, State)> = BTreeSet::new();
+    let mut cut = false;
+    while let Some((switches, steps, last, state)) = paths.pop_first() {
+        if property.violated_by(system, &state.visible()) {
+            return Some(((switches, steps), cut));
+        }
+        if !done.insert((last, state.clone())) {
+            continue;
+        }
+        for thread in 0..system.threads() {
+            let switch = usize::from(last.is_some_and(|last| last != thread));
+            for rule in state.enabled(system, thread) {
+                let next = state.step(thread, &rule);
+                if next.stacks[thread].depth() > max_depth {
+                    cut = true;
+                } else {
+                    paths.insert((switches + switch, steps + 1, Some(thread), next));
+                }
+            }
+        }
+        if done.len() > max_paths {
+            return None;
+        }
+    }
+    None
 }

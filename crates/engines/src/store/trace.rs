@@ -36,8 +36,13 @@ pub fn along(system: &dyn Pushdown, kinds: &Kinds, property: &Property, path: &[
             *mover = places.iter().position(|thread| thread == mover).expect("every thread has a place");
         }
     }
+    of(system, &run, &movers)
+}
+
+/// The run through these states, with these threads moving between them.
+pub fn of(system: &dyn Pushdown, run: &[State], movers: &[usize]) -> Trace {
     let mut steps = Vec::new();
-    for (pair, thread) in run.windows(2).zip(movers) {
+    for (pair, &thread) in run.windows(2).zip(movers) {
         let rules = pair[0].enabled(system, thread);
         let rule = rules.iter().find(|rule| pair[0].step(thread, rule) == pair[1]);
         let line = rule.expect("threads of one kind have the same rules").line;

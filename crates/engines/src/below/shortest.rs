@@ -1,0 +1,312 @@
+//! A run to a bad state with the fewest context switches, and among those the fewest steps.
+//!
+//! People follow a run context by context (Musuvathi and Qadeer, PLDI 2007), so its cost is (contexts, steps), compared in
+//! this order. The search is that of Dijkstra over *arrivals*: a state, and the thread that has moved last. It needs no heap:
+//! contexts are dealt with one after another, and all arrivals within `c` contexts come from two queues that are sorted by
+//! steps, those within `c - 1` contexts, from which another thread moves, and those within `c`, from which the same one
+//! moves on. Merged, they give new arrivals in the order of their cost.
+//!
+//! Invariant: arrivals are numbered in the order of their cost, and to arrive at a state by a thread a second time is of no
+//! use. Nor is it, by another thread, one context later and with no fewer steps than the first arrival, or two contexts
+//! later: the first goes on just as well by a switch.
+//!
+//! A context may have infinitely many states, so runs of more steps than the known one are left out at first. What is left
+//! out could be better only if it had fewer contexts. How many contexts are needed is found by sets of stacks
+//! ([`symbolic`](super::symbolic)), for which an infinite context is one step; while fewer are needed than the best run has,
+//! longer ones are searched.
+
+use super::symbolic::Symbolic;
+use crate::engine::{Progress, Question, Watch};
+use crate::store::states::make_room;
+use crate::store::{Graph, Move, StateId, States, Threads, trace};
+use allways_evidence::{StopReason, Trace};
+use allways_model::property::Property;
+use allways_model::pushdown::{Pushdown, State};
+use allways_model::symmetry::Kinds;
+use std::time::{Duration, Instant};
+
+/// Arrivals that are stored at most.
+const ARRIVALS: usize = 2_000_000;
+
+/// Time that is spent at most.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Moves between two looks at the limits.
+const WORK: usize = 4096;
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shortest {
+    /// The best run to a bad state that is known.
+    pub trace: Trace,
+    /// Whether there is no better one.
+    pub minimal: bool,
+}
+
+/// A run to a bad state with the fewest context switches, and among those the fewest steps; or, if a limit is reached first,
+/// one that is no worse than the known one.
+///
+/// The limits are those of `watch`, and besides an eighth of the time that is left, a few seconds, and a few million states.
+pub fn shortest(system: &dyn Pushdown, property: &Property, known: &Trace, watch: &Watch) -> Shortest {
+    let now = Instant::now();
+    let left = watch.deadline.map(|deadline| deadline.saturating_duration_since(now) / 8);
+    let share = left.map_or(PATIENCE, |left| left.min(PATIENCE));
+    let watch = Watch { deadline: Some(now + share), ..*watch };
+    let mut trace = known.clone();
+    let searched = improve(system, property, &mut trace, &watch);
+    // A rule that is missing could lead on a shorter way.
+    Shortest { trace, minimal: searched.is_ok() && system.incomplete().is_none() }
+}
+
+/// Replaces the run by better ones until there is none.
+fn improve(
+    system: &dyn Pushdown,
+    property: &Property,
+    best: &mut Trace,
+    watch: &Watch,
+) -> Result<(), StopReason> {
+    let mut max_steps = best.steps.len();
+    let mut needed = None;
+    loop {
+        let mut search = Search::new(system, property, max_steps, watch);
+        if let Some(bad) = search.run(contexts(best), best.steps.len())? {
+            *best = search.trace(bad);
+        }
+        if !search.cut {
+            return Ok(());
+        }
+        let needed = match needed {
+            Some(needed) => needed,
+            None => *needed.insert(needed_contexts(system, property, contexts(best), watch)?),
+        };
+        if needed == contexts(best) {
+            return Ok(());
+        }
+        max_steps = max_steps.saturating_mul(2);
+    }
+}
+
+fn contexts(trace: &Trace) -> u32 {
+    if trace.steps.is_empty() { 0 } else { trace.switches() as u32 + 1 }
+}
+
+/// How many contexts it takes to a bad state; so many are known to be enough.
+fn needed_contexts(
+    system: &dyn Pushdown,
+    property: &Property,
+    enough: u32,
+    watch: &Watch,
+) -> Result<u32, StopReason> {
+    let question = Question { property: property.clone(), max_states: Some(ARRIVALS), ..Question::default() };
+    let mut reached = Symbolic::new(system, Kinds::of(system), &question, watch);
+    while !reached.bad() && reached.contexts() + 1 < enough {
+        reached.add_context()?;
+    }
+    Ok(if reached.bad() { reached.contexts() } else { enough })
+}
+
+type ArrivalId = u32;
+
+/// A state, and how it was come to.
+#[derive(Clone, Copy)]
+struct Arrival {
+    state: StateId,
+    /// The thread that moved last; [`NOBODY`] at an initial state.
+    thread: u32,
+    contexts: u32,
+    steps: u32,
+    /// From where; itself at an initial state.
+    parent: ArrivalId,
+    /// The arrival at the same state before this one; itself if it is the first.
+    earlier: ArrivalId,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+/// The search among runs of so many steps at most.
+struct Search<'a> {
+    property: &'a Property,
+    threads: Threads<'a>,
+    states: States,
+    arrivals: Vec<Arrival>,
+    /// For each state the last arrival at it.
+    latest: Vec<ArrivalId>,
+    max_steps: usize,
+    /// Whether a run was left out because it has too many steps.
+    cut: bool,
+    watch: &'a Watch<'a>,
+    work: usize,
+    row: Vec<u32>,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        system: &'a dyn Pushdown,
+        property: &'a Property,
+        max_steps: usize,
+        watch: &'a Watch<'a>,
+    ) -> Search<'a> {
+        Search {
+            property,
+            // States are not renamed; but threads of one kind have the same stacks and moves.
+            threads: Threads::new(system, Kinds::of(system)),
+            states: States::new(1 + system.threads()),
+            arrivals: Vec::new(),
+            latest: Vec::new(),
+            max_steps,
+            cut: false,
+            watch,
+            work: 0,
+            row: Vec::new(),
+        }
+    }
+
+    /// The best arrival at a bad state with a cost below this one.
+    fn run(&mut self, contexts: u32, steps: usize) -> Result<Option<ArrivalId>, StopReason> {
+        self.look()?;
+        for state in self.threads.system().initial() {
+            self.row.clear();
+            self.row.push(state.shared);
+            for (thread, stack) in state.stacks.iter().enumerate() {
+                self.row.push(self.threads.stacks_mut(thread).intern(stack));
+            }
+            let id = self.arrivals.len() as ArrivalId;
+            if self.arrive(NOBODY, 0, 0, id) {
+                return Ok(Some(id));
+            }
+        }
+        let mut before = 0..self.arrivals.len();
+        for context in 1..=contexts {
+            let last = context == contexts;
+            let max_steps = if last { steps - 1 } else { self.max_steps };
+            let first = self.arrivals.len();
+            let (mut switching, mut staying) = (before.start, first);
+            loop {
+                let steps = |id: usize| self.arrivals.get(id).map(|arrival| arrival.steps);
+                let switches = switching < before.end
+                    && steps(staying).is_none_or(|staying| steps(switching) <= Some(staying));
+                let next = *(if switches { &mut switching } else { &mut staying });
+                let Some(&from) = self.arrivals.get(next) else { break };
+                if from.steps as usize >= max_steps {
+                    self.cut |= !last;
+                    break;
+                }
+                let movers =
+                    if switches { 0..self.threads.count() as u32 } else { from.thread..from.thread + 1 };
+                for thread in movers.filter(|&thread| !switches || thread != from.thread) {
+                    if let Some(bad) = self.expand(next as ArrivalId, thread, context)? {
+                        return Ok(Some(bad));
+                    }
+                }
+                *(if switches { &mut switching } else { &mut staying }) += 1;
+            }
+            before = first..self.arrivals.len();
+        }
+        Ok(None)
+    }
+
+    /// Lets a thread move from an arrival; a bad state that it arrives at, if there is one.
+    fn expand(
+        &mut self,
+        parent: ArrivalId,
+        thread: u32,
+        contexts: u32,
+    ) -> Result<Option<ArrivalId>, StopReason> {
+        let from = self.arrivals[parent as usize];
+        let column = 1 + thread as usize;
+        let (shared, stack) = (self.states.column(from.state, 0), self.states.column(from.state, column));
+        let moves: Vec<Move> = self.threads.moves(thread as usize, shared, stack).to_vec();
+        self.work += 1;
+        for to in moves {
+            self.row.clear();
+            self.row.extend(self.states.row(from.state));
+            self.row[0] = to.shared;
+            self.row[column] = to.local;
+            self.work += 1 + self.row.len() / 64;
+            let id = self.arrivals.len() as ArrivalId;
+            if self.arrive(thread, contexts, from.steps + 1, parent) {
+                return Ok(Some(id));
+            }
+        }
+        if self.work >= WORK {
+            self.work = 0;
+            self.look()?;
+        }
+        Ok(None)
+    }
+
+    /// Notes an arrival at the state in `row`, if it is of any use; whether that state is new and bad.
+    fn arrive(&mut self, thread: u32, contexts: u32, steps: u32, parent: ArrivalId) -> bool {
+        let (state, new) = self.states.insert(&self.row);
+        let id = self.arrivals.len() as ArrivalId;
+        let mut arrival = Arrival { state, thread, contexts, steps, parent, earlier: id };
+        if new {
+            make_room(&mut self.latest, 1);
+            self.latest.push(id);
+        } else {
+            if self.useless(&arrival) {
+                return false;
+            }
+            arrival.earlier = std::mem::replace(&mut self.latest[state as usize], id);
+        }
+        make_room(&mut self.arrivals, 1);
+        self.arrivals.push(arrival);
+        new && self.bad()
+    }
+
+    /// Whether whatever can be done from this arrival can be done as well from one before it.
+    fn useless(&self, arrival: &Arrival) -> bool {
+        let mut at = self.latest[arrival.state as usize];
+        loop {
+            let other = &self.arrivals[at as usize];
+            if other.thread == arrival.thread {
+                return true;
+            }
+            if other.earlier == at {
+                return (arrival.contexts, arrival.steps) >= (other.contexts + 1, other.steps);
+            }
+            at = other.earlier;
+        }
+    }
+
+    /// Whether the state in `row` is bad.
+    fn bad(&mut self) -> bool {
+        for (thread, local) in self.row[1..].iter_mut().enumerate() {
+            *local = self.threads.stacks(thread).symbol(*local);
+        }
+        self.property.violated_at(self.threads.system(), self.row[0], &self.row[1..])
+    }
+
+    /// Whether to go on.
+    fn look(&self) -> Result<(), StopReason> {
+        if self.arrivals.len() > ARRIVALS {
+            return Err(StopReason::Bound(format!("the first {ARRIVALS} states")));
+        }
+        self.watch.check(&Progress { states: self.states.len(), ..Progress::default() })?;
+        self.watch.room_for(self.states.growth(4 * WORK).unwrap_or(0) + self.threads.growth(4 * WORK))
+    }
+
+    fn state(&self, id: StateId) -> State {
+        let mut row = self.states.row(id);
+        let shared = row.next().unwrap_or_default();
+        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(stack));
+        State { shared, stacks: stacks.collect() }
+    }
+
+    /// The run to an arrival.
+    fn trace(&self, mut id: ArrivalId) -> Trace {
+        let (mut run, mut movers) = (Vec::new(), Vec::new());
+        loop {
+            let arrival = &self.arrivals[id as usize];
+            run.push(self.state(arrival.state));
+            if arrival.parent == id {
+                break;
+            }
+            movers.push(arrival.thread as usize);
+            id = arrival.parent;
+        }
+        run.reverse();
+        movers.reverse();
+        trace::of(self.threads.system(), &run, &movers)
+    }
+}

@@ -1,0 +1,175 @@
+//! Traces are made as short as brute force says they can be.
+
+use allways_engines::engine::Watch;
+use allways_engines::{Question, engines, shortest};
+use allways_evidence::{Step, Trace, Verdict, replay};
+use allways_model::property::Property;
+use allways_model::pushdown::{Explicit, Pushdown, Visible};
+use allways_testkit::conformance::{ask, avoid};
+use allways_testkit::{corpus, random, reference};
+use fastrand::Rng;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+fn cost(trace: &Trace) -> (usize, usize) {
+    (trace.switches(), trace.steps.len())
+}
+
+fn depth(trace: &Trace) -> usize {
+    let states = trace.steps.iter().map(|step| &step.state).chain([&trace.initial]);
+    states.flat_map(|state| state.stacks.iter().map(|stack| stack.depth())).max().unwrap_or(0)
+}
+
+/// A trace by one engine or another, none of which cares for context switches.
+fn known(system: &Explicit, property: &Property, engine: &str) -> Option<Trace> {
+    let engine = engines().iter().find(|other| other.name() == engine).expect("an engine");
+    let question = Question {
+        property: property.clone(),
+        max_states: Some(2000),
+        rounds: Some(8),
+        delays: Some(4),
+        ..Question::default()
+    };
+    match ask(*engine, system, &question).verdict {
+        Verdict::Unsafe(trace) => Some(trace),
+        Verdict::Safe(_) | Verdict::Unknown(_) => None,
+    }
+}
+
+/// A trace by chance, which may go astray for long.
+fn wander(system: &Explicit, property: &Property, seed: u64) -> Option<Trace> {
+    let mut rng = Rng::with_seed(seed);
+    let mut trace = Trace { initial: system.initial.clone(), steps: Vec::new() };
+    for _ in 0..60 {
+        let state = trace.last().clone();
+        if property.violated_by(system, &state.visible()) {
+            return Some(trace);
+        }
+        let moves = (0..system.threads())
+            .flat_map(|thread| state.enabled(system, thread).into_iter().map(move |rule| (thread, rule)));
+        let (thread, rule) = rng.choice(moves.collect::<Vec<_>>())?;
+        trace.steps.push(Step { thread, line: rule.line, state: state.step(thread, &rule) });
+    }
+    None
+}
+
+/// The trace of these threads, each moving by the first rule it has.
+fn along(system: &Explicit, threads: &[usize]) -> Trace {
+    let mut trace = Trace { initial: system.initial.clone(), steps: Vec::new() };
+    for &thread in threads {
+        let rule = trace.last().enabled(system, thread)[0];
+        let state = trace.last().step(thread, &rule);
+        trace.steps.push(Step { thread, line: rule.line, state });
+    }
+    trace
+}
+
+#[test]
+fn random_systems() {
+    let count: u64 = std::env::var("ALLWAYS_RANDOM").map_or(1500, |count| count.parse().expect("a number"));
+    let (mut exact, mut improved, mut infinite, mut unknown) = (0, 0, 0, 0);
+    for seed in 0..count {
+        let system = random::system(seed, random::SMALL);
+        let Some((states, cut)) = reference::reachable(&system, 4, 2000) else { continue };
+        let visible = reference::visible(&states);
+        let deadlock = Property { deadlock: true, ..Property::default() };
+        let every = visible.len().div_ceil(4).max(1);
+        for property in visible.iter().step_by(every).map(avoid).chain([deadlock]) {
+            let by_engines = ["free", "rounds-delays"].map(|engine| known(&system, &property, engine));
+            let known = by_engines.into_iter().chain([wander(&system, &property, seed)]).flatten();
+            for known in known {
+                let found = shortest(&system, &property, &known, &Watch::none());
+                assert_eq!(replay(&system, &property, &found.trace), Ok(()), "{seed}");
+                assert!(cost(&found.trace) <= cost(&known), "{seed}: {known:?}");
+                let expected = reference::cheapest(&system, &property, 6, 20_000);
+                if !found.minimal {
+                    unknown += 1;
+                    continue;
+                }
+                improved += usize::from(cost(&found.trace) < cost(&known));
+                // With deeper stacks there may be better ones than brute force sees, but then they are deep.
+                if let Some((expected, _)) = expected {
+                    assert!(cost(&found.trace) <= expected, "{seed}: {expected:?} and {found:?}");
+                    if depth(&found.trace) <= 6 {
+                        assert_eq!(cost(&found.trace), expected, "{seed}: {found:?}");
+                        exact += 1;
+                    }
+                }
+                infinite += usize::from(cut);
+            }
+        }
+    }
+    println!(
+        "{exact} as brute force says, {improved} improved, {infinite} in infinite systems, {unknown} not known"
+    );
+    assert!(exact > 1000 && improved > 100 && infinite > 300, "{exact} {improved} {infinite}");
+    assert_eq!(unknown, 0);
+}
+
+/// One thread can go on for ever within a context; the other needs it only to let go.
+#[test]
+fn infinite_contexts() {
+    let entry = corpus::entry(&corpus::folder().join("lock-recursive.pds"));
+    for (property, _) in entry.properties.iter().filter(|(_, holds)| !holds) {
+        let known = known(&entry.system, property, "free").expect("it is reachable");
+        let found = shortest(&entry.system, property, &known, &Watch::none());
+        assert!(found.minimal);
+        assert_eq!(cost(&found.trace), (0, 2));
+    }
+}
+
+/// Fewer switches, but many more steps: the first thread counts down by itself, or the second helps it out.
+#[test]
+fn fewer_switches_are_worth_many_steps() {
+    let long = 40;
+    let mut text = format!("2\nPDA 0 {long}\n");
+    (0..long).for_each(|at| text += &format!("0 {at} -> 0 {}\n", at + 1));
+    text += &format!("1 0 -> 1 {long}\nPDA 0 1\n0 0 -> 1 1\n");
+    let system = corpus::system(text.as_bytes(), b"0|0,0");
+    // At the end, by itself or helped out.
+    let end = |shared| avoid(&Visible { shared, tops: vec![long + 1, 1 + shared] }).bad;
+    let property = Property { bad: [end(0), end(1)].concat(), ..Property::default() };
+    let known = known(&system, &property, "free").expect("it is reachable");
+    assert_eq!(cost(&known), (1, 2));
+    let found = shortest(&system, &property, &known, &Watch::none());
+    assert_eq!((cost(&found.trace), found.minimal), ((0, long as usize), true));
+}
+
+/// A state that one thread reaches alone, and sooner with a helper, who goes on from there: as many switches, fewer steps.
+#[test]
+fn a_later_context_may_come_sooner() {
+    let text = "4
+        PDA 0 5
+        0 0 -> 0 1
+        0 1 -> 0 2
+        0 2 -> 0 3
+        0 3 -> 1 5
+        0 0 -> 2 5
+        PDA 0 1
+        2 0 -> 1 0
+        1 0 -> 3 1";
+    let system = corpus::system(text.as_bytes(), b"0|0,0");
+    let property = avoid(&Visible { shared: 3, tops: vec![6, 2] });
+    let known = along(&system, &[0, 0, 0, 0, 1]);
+    assert_eq!((cost(&known), replay(&system, &property, &known)), ((1, 5), Ok(())));
+    let found = shortest(&system, &property, &known, &Watch::none());
+    assert_eq!((cost(&found.trace), found.minimal), ((1, 3), true));
+}
+
+/// A limit that is reached at once leaves what is known.
+#[test]
+fn limits_leave_the_known_trace() {
+    let entry = corpus::entry(&corpus::folder().join("lock-racy.pds"));
+    let (property, _) = &entry.properties[0];
+    let known = known(&entry.system, property, "free").expect("it is reachable");
+    let past = Instant::now().checked_sub(Duration::from_secs(1));
+    let late = Watch { deadline: past, ..Watch::none() };
+    let full = Watch { memory: Some(0), memory_used: &|| 1, ..Watch::none() };
+    let interrupted = AtomicBool::new(true);
+    let interrupted = Watch { interrupt: &interrupted, ..Watch::none() };
+    for watch in [late, full, interrupted] {
+        let found = shortest(&entry.system, property, &known, &watch);
+        assert_eq!((found.trace, found.minimal), (known.clone(), false));
+    }
+    assert!(shortest(&entry.system, property, &known, &Watch::none()).minimal);
+}
