@@ -23,6 +23,7 @@
 mod ast;
 mod components;
 mod foreign;
+mod format;
 mod lexer;
 mod lower;
 mod names;
@@ -71,4 +72,9 @@ pub fn parse(text: &[u8]) -> Parsed {
         false => lower::lower(&module, &mut diagnostics),
     };
     Parsed { program, diagnostics }
+}
+
+/// Lays a program out anew, comments kept. A text with syntax errors is refused; names and types are not looked at.
+pub fn format(text: &[u8]) -> Result<String, Diagnostics> {
+    format::format(text)
 }

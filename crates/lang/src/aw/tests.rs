@@ -1,6 +1,7 @@
 //! Texts, the programs they become, and what is said about them.
 
 mod examples;
+mod format;
 
 use super::*;
 use crate::diagnostic::{Severity, line_column};

@@ -7,7 +7,8 @@
 //! * the point it leads to, if that is only one;
 //! * else a location with the steps of all those that it leads to. A point where threads are counted (a label in an
 //!   `at`) or where they wait is not merged so; a step that does nothing leads there;
-//! * if it leads nowhere, as in `loop {}`, a location with a step that does nothing and comes back.
+//! * if it can come back without a step, as in `loop {}`, a location that has in addition a step that does nothing and
+//!   comes back: the thread is not stuck.
 
 use super::super::components::components;
 use allways_model::program::{Edge, Label, Location, LocationId, Op, Program, Span};
@@ -96,8 +97,7 @@ impl Flow {
         resolver.resolve();
         let entry = resolver.becomes[entry];
         resolver.separate_returns(labels);
-        let Flow { points, spans } = resolver.flow;
-        let flow = Flow { points, spans };
+        let flow = resolver.flow;
         let seen = flow.reachable(entry);
         let mut order: Vec<Point> = (0..flow.points.len()).filter(|&point| seen[point]).collect();
         order.sort_by_key(|&point| flow.spans[point].start);
@@ -166,14 +166,19 @@ impl Resolver {
             }
             let apart = points.iter().any(|&point| self.apart[point]);
             let span = self.flow.spans[points[0]];
-            let leads = points.iter().flat_map(|&point| &graph[point]).filter(|&&to| component[to] != number);
-            let mut to: Vec<Point> = leads.map(|&to| self.becomes[to]).collect();
+            let leads = || points.iter().flat_map(|&point| &graph[point]);
+            let mut to: Vec<Point> =
+                leads().filter(|&&to| component[to] != number).map(|&to| self.becomes[to]).collect();
             dedup(&mut to);
+            let circles = to.is_empty() || leads().any(|&to| component[to] == number);
             let point = match to[..] {
-                [] => self.idle(span),
-                [only] => only,
+                [only] if !circles => only,
                 _ => self.merge(&to, &mut merged, span),
             };
+            if circles {
+                self.circle(point, span);
+                merged.remove(&point);
+            }
             self.apart[point] |= apart;
             for &member in points {
                 self.becomes[member] = point;
@@ -186,11 +191,11 @@ impl Resolver {
         }
     }
 
-    /// A point with a step that does nothing and comes back.
-    fn idle(&mut self, span: Span) -> Point {
-        let point = self.fresh();
-        self.flow.steps(point, vec![Edge { op: Op::Skip, to: point, span }], span);
-        point
+    /// Adds a step to a point that does nothing and comes back.
+    fn circle(&mut self, point: Point, span: Span) {
+        if let Out::Steps(steps) = &mut self.flow.points[point] {
+            steps.push(Edge { op: Op::Skip, to: point, span });
+        }
     }
 
     fn merge(&mut self, to: &[Point], merged: &mut HashMap<Point, Vec<Point>>, span: Span) -> Point {
