@@ -1,8 +1,9 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
 //! Read in this order: [`exit`] and [`arguments`], what users see first; [`choice`], which engine answers; the commands
-//! [`check`], [`reach`], [`evidence`] (`certify` and `replay`) and [`convert`]; then what they share: [`session`] (limits,
-//! interruption, memory), [`progress`], [`output`], [`diagnostics`], [`steps`], [`stats`], [`words`].
+//! [`check`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`]; then what they
+//! share: [`session`] (limits, interruption, memory), [`progress`], [`output`], [`diagnostics`], [`steps`] and [`story`]
+//! (traces), [`stats`], [`words`].
 
 mod arguments;
 mod check;
@@ -17,6 +18,7 @@ mod reach;
 mod session;
 mod stats;
 mod steps;
+mod story;
 mod words;
 
 use allways::{LoadError, Refuted, engines};

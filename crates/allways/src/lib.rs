@@ -4,14 +4,14 @@
 //! answer](verify) through the checkers of evidence before it counts as one. The program `allways` is a thin layer above.
 //!
 //! ```
-//! use allways::{Question, Verdict, Watch, auto, check, load};
+//! use allways::{Options, Question, Verdict, Watch, auto, check, load};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Two threads that take a lock and call themselves inside the critical section, to any depth. Beside the file are
 //! // `lock-recursive.init`, where they start, and `lock-recursive.spec`, `*|2,2`: both in the critical section.
 //! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/pds/lock-recursive.pds");
 //! let watch = Watch::none();
-//! let loaded = load(path, None, &watch)?;
+//! let loaded = load(path, &Options::default(), &watch)?;
 //! let question = Question { property: loaded.property(&[], &watch)?, ..Question::default() };
 //!
 //! let checked = check(&loaded.system, &question, auto(), &watch)?;
@@ -28,14 +28,20 @@
 //! # }
 //! ```
 //!
-//! Read in this order: [`load`](mod@load), [`verify`]; then the program, from `src/cli.rs` on.
+//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`story`]; then the program, from `src/cli.rs` on.
 
+pub mod flatten;
 pub mod load;
+pub mod story;
+pub mod system;
+pub mod threads;
 pub mod verify;
 
 pub use allways_engines::engine::{
     Engine, Figures, Progress, Question, Report, VisibleStates, Watch, auto, engines,
 };
 pub use allways_evidence::{Evidence, StopReason, Verdict};
-pub use load::{LoadError, Loaded, Remarks, Text, load};
+pub use load::{LoadError, Loaded, Options, Remarks, Text, load};
+pub use story::Story;
+pub use system::System;
 pub use verify::{Bound, Checked, Reached, Refuted, check, reach};

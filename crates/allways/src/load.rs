@@ -1,14 +1,19 @@
 //! From files to a system and a property.
 //!
-//! `FILE.pds` holds the threads; `FILE.init` and `FILE.spec` beside it hold where they start and what they must avoid.
-//! Both can be given as texts instead, which win. All of it comes from outside: whatever is wrong is a [`LoadError`] that
-//! says where, and reading stops at the limits of the [`Watch`].
+//! `FILE.aw` and `FILE.bp` hold programs with their properties. Any other file holds rules, as in `.pds`; `FILE.init` and
+//! `FILE.spec` beside it hold where the threads start and what they must avoid. Both can be given as texts instead, which
+//! win. All of it comes from outside: whatever is wrong is a [`LoadError`] that says where, and reading stops at the limits
+//! of the [`Watch`].
 
+use crate::system::System;
+use crate::threads::{Counts, NoSuchThreads, TRIED};
 use allways_engines::engine::Watch;
 use allways_evidence::StopReason;
 use allways_lang::diagnostic::{Diagnostic, Diagnostics, Severity, line_column};
-use allways_lang::pds;
+use allways_lang::{aw, bp, pds};
+use allways_model::encoding::{Encoded, NoEncoding};
 use allways_model::notation::show_pattern;
+use allways_model::program::{Count, Program, Template};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
 use std::fmt;
@@ -57,6 +62,8 @@ pub enum LoadError {
         /// The file without one.
         path: PathBuf,
     },
+    /// An option that does not fit the file: what is wrong, and what to do.
+    Unfit(String, String),
     /// A limit was reached, or the user interrupted.
     Stopped(StopReason),
 }
@@ -82,6 +89,7 @@ impl fmt::Display for LoadError {
                     path.display()
                 )
             }
+            LoadError::Unfit(what, help) => write!(f, "{what}: {help}"),
             LoadError::Stopped(reason) => write!(f, "not read to the end: {reason}"),
         }
     }
@@ -95,48 +103,173 @@ impl From<StopReason> for LoadError {
     }
 }
 
+impl From<NoSuchThreads> for LoadError {
+    fn from(error: NoSuchThreads) -> LoadError {
+        LoadError::Unfit(error.what, error.help)
+    }
+}
+
 /// A system that was read, and the text it was read from.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub struct Loaded {
     /// The system.
-    pub system: Explicit,
+    pub system: System,
     /// Its file.
     pub path: PathBuf,
     /// The text of the file, and warnings about it.
     pub remarks: Remarks,
+    /// Of a program that leaves open how many threads there are, how many are taken.
+    open: Option<usize>,
+    options: Options,
 }
 
-/// Reads a system and where it starts: `init`, or else the contents of the `.init` file beside it.
-pub fn load(path: impl AsRef<Path>, init: Option<&str>, watch: &Watch) -> Result<Loaded, LoadError> {
-    let mut loaded = load_rules(path, watch)?;
-    let text = match init {
-        Some(init) => Text { name: "--init".to_string(), bytes: init.into() },
+/// How to read a file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Of rules, the initial state; wins over the file beside.
+    pub init: Option<String>,
+    /// Of a program, how many threads.
+    pub threads: Counts,
+    /// Of a program, whether to keep what does not matter, as a comparison.
+    pub unreduced: bool,
+}
+
+/// Which notation a file is in, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notation {
+    /// Our own language.
+    Aw,
+    /// Boolean programs.
+    Bp,
+    /// Rules.
+    Pds,
+}
+
+impl Notation {
+    /// The notation of a file.
+    pub fn of(path: &Path) -> Notation {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("aw") => Notation::Aw,
+            Some("bp") => Notation::Bp,
+            _ => Notation::Pds,
+        }
+    }
+}
+
+/// Reads a system and where it starts.
+pub fn load(path: impl AsRef<Path>, options: &Options, watch: &Watch) -> Result<Loaded, LoadError> {
+    let path = path.as_ref();
+    if Notation::of(path) != Notation::Pds {
+        if options.init.is_some() {
+            let help = "the program says itself where it starts".to_string();
+            return Err(LoadError::Unfit("--init is for .pds files".to_string(), help));
+        }
+        let (program, remarks) = load_program(path, watch)?;
+        return Loaded::program(&program, path, remarks, options);
+    }
+    if !options.threads.is_empty() {
+        let help = "this file lists its threads one by one".to_string();
+        return Err(LoadError::Unfit("--threads is for programs".to_string(), help));
+    }
+    let (mut system, remarks) = load_rules(path, watch)?;
+    let text = match &options.init {
+        Some(init) => Text { name: "--init".to_string(), bytes: init.clone().into() },
         None => {
-            let path = loaded.path.clone();
-            read_if_there(&path.with_extension("init"), watch)?.ok_or(LoadError::NoInitialState { path })?
+            let missing = LoadError::NoInitialState { path: path.to_path_buf() };
+            read_if_there(&path.with_extension("init"), watch)?.ok_or(missing)?
         }
     };
-    loaded.system.initial =
-        pds::parse_init(&loaded.system, &text.bytes).map_err(|error| faulty(text, error))?;
-    Ok(loaded)
+    system.initial = pds::parse_init(&system, &text.bytes).map_err(|error| faulty(text, error))?;
+    let (system, path, options) = (System::Rules(system), path.to_path_buf(), options.clone());
+    Ok(Loaded { system, path, remarks, open: None, options })
 }
 
-/// Reads a system without its initial state, which is arbitrary.
-pub fn load_rules(path: impl AsRef<Path>, watch: &Watch) -> Result<Loaded, LoadError> {
-    let path = path.as_ref().to_path_buf();
-    let text = read(&path, watch)?;
+/// Reads rules without their initial state, which is arbitrary.
+pub fn load_rules(path: &Path, watch: &Watch) -> Result<(Explicit, Remarks), LoadError> {
+    let text = read(path, watch)?;
     let pds::Parsed { system, diagnostics } = pds::parse(&text.bytes);
     let remarks = Remarks { text, diagnostics };
     match system {
-        Some(system) => Ok(Loaded { system, path, remarks }),
+        Some(system) => Ok((system, remarks)),
+        None => Err(LoadError::Faulty(Box::new(remarks))),
+    }
+}
+
+/// Reads a program.
+pub fn load_program(path: &Path, watch: &Watch) -> Result<(Program, Remarks), LoadError> {
+    let text = read(path, watch)?;
+    let (program, diagnostics) = match Notation::of(path) {
+        Notation::Bp => {
+            let bp::Parsed { program, diagnostics } = bp::parse(&text.bytes);
+            (program, diagnostics)
+        }
+        Notation::Aw | Notation::Pds => {
+            let aw::Parsed { program, diagnostics } = aw::parse(&text.bytes);
+            (program, diagnostics)
+        }
+    };
+    let remarks = Remarks { text, diagnostics };
+    match program {
+        Some(program) => Ok((program, remarks)),
         None => Err(LoadError::Faulty(Box::new(remarks))),
     }
 }
 
 impl Loaded {
-    /// What must never be seen: the targets, or else the contents of the `.spec` file beside the system. With neither,
+    fn program(
+        program: &Program,
+        path: &Path,
+        remarks: Remarks,
+        options: &Options,
+    ) -> Result<Loaded, LoadError> {
+        let (threads, open) = options.threads.threads(program, 1)?;
+        let encoded = Encoded::new(program, &threads, !options.unreduced);
+        let encoded = encoded.map_err(|error| no_encoding(error, &remarks.text))?;
+        Ok(Loaded {
+            system: System::Program(Box::new(encoded)),
+            path: path.to_path_buf(),
+            remarks,
+            open: open.then_some(1),
+            options: options.clone(),
+        })
+    }
+
+    /// The numbers of threads that were taken, as the option that asks for them, if the program leaves them open.
+    pub fn threads_taken(&self) -> Option<String> {
+        let (encoded, any) = (self.system.program()?, self.open?);
+        let open = |template: &&Template| template.spawned || template.count == Count::Any;
+        let taken = encoded.program().templates.iter().filter(open).map(|template| match template.count {
+            Count::Any => format!("{}={any}", template.name),
+            Count::Fixed(count) => format!("{}={}", template.name, count + any),
+        });
+        Some(format!("--threads {}", taken.collect::<Vec<_>>().join(",")))
+    }
+
+    /// Takes one thread more of each template whose number is open, if that is so and there are few.
+    pub fn grow(&mut self) -> Result<bool, LoadError> {
+        let (Some(encoded), Some(any)) = (self.system.program(), self.open) else { return Ok(false) };
+        if any >= TRIED {
+            return Ok(false);
+        }
+        let program = encoded.program();
+        let (threads, _) = self.options.threads.threads(program, any + 1)?;
+        let encoded = Encoded::new(program, &threads, !self.options.unreduced);
+        let encoded = encoded.map_err(|error| no_encoding(error, &self.remarks.text))?;
+        self.system = System::Program(Box::new(encoded));
+        self.open = Some(any + 1);
+        Ok(true)
+    }
+
+    /// What must never be seen: of a program, a violation; else the targets, or else the contents of the `.spec` file beside the system. With neither,
     /// the property is empty.
     pub fn property(&self, targets: &[String], watch: &Watch) -> Result<Property, LoadError> {
+        if let Some(encoded) = self.system.program() {
+            if targets.is_empty() {
+                return Ok(encoded.property(false));
+            }
+            let help = "write `never EXPR;` into the program".to_string();
+            return Err(LoadError::Unfit("--target is for .pds files".to_string(), help));
+        }
         if targets.is_empty() {
             let spec = read_if_there(&self.path.with_extension("spec"), watch)?;
             let bad = spec.map(|text| self.pattern(text)).transpose()?;
@@ -151,14 +284,15 @@ impl Loaded {
     /// likely a slip. In words.
     pub fn vacuous(&self, property: &Property) -> Vec<String> {
         let mut slips = Vec::new();
+        let System::Rules(system) = &self.system else { return slips };
         for pattern in &property.bad {
             for (thread, &top) in pattern.tops.iter().enumerate() {
                 let Some(symbol) = top.filter(|&symbol| symbol != EMPTY) else { continue };
-                if !self.system.occurs(thread, symbol) {
+                if !system.occurs(thread, symbol) {
                     slips.push(format!(
                         "{} can never be seen: symbol {} occurs in no rule of thread {thread} and not on its initial stack",
-                        show_pattern(&self.system, pattern),
-                        self.system.symbol_name(thread, symbol),
+                        show_pattern(system, pattern),
+                        system.symbol_name(thread, symbol),
                     ));
                 }
             }
@@ -169,6 +303,13 @@ impl Loaded {
     fn pattern(&self, text: Text) -> Result<Pattern, LoadError> {
         pds::parse_target(&self.system, &text.bytes).map_err(|error| faulty(text, error))
     }
+}
+
+fn no_encoding(error: NoEncoding, text: &Text) -> LoadError {
+    let mut diagnostics = Diagnostics::default();
+    let span = error.span.start as usize..error.span.end as usize;
+    diagnostics.add(Severity::Error, span, || (format!("cannot be checked: {}", error.what), None));
+    LoadError::Faulty(Box::new(Remarks { text: text.clone(), diagnostics }))
 }
 
 fn faulty(text: Text, error: Diagnostic) -> LoadError {

@@ -5,7 +5,7 @@ use allways::{
 };
 use allways_engines::engines;
 use allways_evidence::{Invariant, Trace};
-use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, State, Symbol};
+use allways_model::pushdown::{Pushdown, Rule, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 
 /// Says what it is told to say.
@@ -36,7 +36,7 @@ impl Engine for Liar {
 
 fn corpus(name: &str) -> (allways::Loaded, Question) {
     let path = format!("{}/../../corpus/pds/{name}.pds", env!("CARGO_MANIFEST_DIR"));
-    let loaded = load(path, None, &Watch::none()).expect("a system");
+    let loaded = load(path, &allways::Options::default(), &Watch::none()).expect("a system");
     let property = loaded.property(&[], &Watch::none()).expect("a property");
     (loaded, Question { property, ..Question::default() })
 }
@@ -44,7 +44,7 @@ fn corpus(name: &str) -> (allways::Loaded, Question) {
 #[test]
 fn false_evidence_is_no_verdict() {
     let (loaded, question) = corpus("lock-racy");
-    let initial = loaded.system.initial.clone();
+    let initial = loaded.system.initial()[0].clone();
     let lies = [
         Verdict::Safe(Invariant::new(Kinds::distinct(2), 1)),
         Verdict::Safe(Invariant::new(Kinds::distinct(7), 1)),
@@ -81,14 +81,14 @@ fn convergence_needs_both_sides() {
 
 #[test]
 fn errors_are_readable() {
-    let faulty = load("Cargo.toml", None, &Watch::none()).expect_err("no system");
+    let faulty = load("Cargo.toml", &allways::Options::default(), &Watch::none()).expect_err("no system");
     assert!(faulty.to_string().starts_with("Cargo.toml:1:1: expected "), "{faulty}");
-    let missing = load("nowhere", None, &Watch::none()).expect_err("no file");
+    let missing = load("nowhere", &allways::Options::default(), &Watch::none()).expect_err("no file");
     assert!(missing.to_string().starts_with("cannot read nowhere: "), "{missing}");
 }
 
 /// A system that could not make all its rules.
-struct Incomplete(Explicit);
+struct Incomplete(allways::System);
 
 impl Pushdown for Incomplete {
     fn threads(&self) -> usize {

@@ -26,7 +26,7 @@ mod tests;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, excerpt};
 use allways_model::notation::{self, NotAState};
 use allways_model::property::Pattern;
-use allways_model::pushdown::{EMPTY, Explicit, State, Symbol};
+use allways_model::pushdown::{EMPTY, Explicit, Pushdown, State, Symbol};
 use std::fmt::Write;
 
 /// The most threads that a file may have. A limit, because a thread costs far more memory than the line that opens it.
@@ -53,7 +53,7 @@ pub fn parse_init(system: &Explicit, text: &[u8]) -> Result<State, Diagnostic> {
 }
 
 /// Reads a `.spec` file: the visible state to be avoided, such as `0|1,2`, where `*` stands for anything.
-pub fn parse_target(system: &Explicit, text: &[u8]) -> Result<Pattern, Diagnostic> {
+pub fn parse_target(system: &dyn Pushdown, text: &[u8]) -> Result<Pattern, Diagnostic> {
     parse_state(text, |state| notation::read_pattern(system, state))
 }
 

@@ -43,18 +43,25 @@ pub struct Threads {
     pub running: Vec<usize>,
     /// Those that can be started later.
     pub pool: Vec<usize>,
+    /// Why these are not all that the program allows, if they are not. Then nothing is proved.
+    pub cut: Option<String>,
 }
 
 impl Threads {
-    /// As the program says: fixed numbers, and the same numbers for templates with any number of threads, and for the
-    /// pool of those that are started later.
+    /// As the program says; where it allows any number, and for those that are started later, this many.
     pub fn of(program: &Program, any: usize) -> Threads {
+        let mut cut = None;
         let running = program.templates.iter().map(|template| match template.count {
             Count::Fixed(count) => count,
-            Count::Any => any,
+            Count::Any => {
+                let name = &template.name;
+                cut.get_or_insert_with(|| format!("more than {any} threads of {name} were not tried"));
+                any
+            }
         });
+        let running = running.collect();
         let pool = program.templates.iter().map(|template| if template.spawned { any } else { 0 });
-        Threads { running: running.collect(), pool: pool.collect() }
+        Threads { running, pool: pool.collect(), cut }
     }
 }
 
@@ -145,7 +152,7 @@ impl Encoded {
             names: Names::new(program),
             table: Table::default(),
             initial: Vec::new(),
-            beyond: Mutex::new(None),
+            beyond: Mutex::new(threads.cut.clone()),
             pool: threads.pool.clone(),
             roles,
             program: program.clone(),

@@ -1,7 +1,8 @@
 //! What can be said on the command line.
 
 use super::session::Limits;
-use allways::engines;
+use allways::threads::Counts;
+use allways::{Options, engines};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -17,6 +18,9 @@ Exit codes:
 
 const EXAMPLES: &str = "\
 Examples:
+  allways check lock.aw                        its assertions and properties
+  allways check lock.aw --threads 3            with three threads
+  allways check lock.aw --deadlock             and no thread may be stuck for ever
   allways check lock.pds                       the state in lock.spec must never be seen
   allways check lock.pds --target '*|2,2'      nor must both threads be at 2, whatever is shared
   allways check lock.pds --deadlock            nor may the threads wait for each other for ever
@@ -56,7 +60,7 @@ pub enum Command {
     Certify(Certify),
     /// Check a trace and step through it; on a terminal, Enter goes on and q ends.
     Replay(Replay),
-    /// Write a system in some notation.
+    /// Write a system in another notation.
     Convert(Convert),
     /// What each engine does.
     Engines,
@@ -65,7 +69,8 @@ pub enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub struct Check {
-    /// Systems in the .pds notation; FILE.init and FILE.spec beside each hold where it starts and what it must avoid.
+    /// Programs (.aw or .bp), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
+    /// avoid).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -77,7 +82,7 @@ pub struct Check {
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub struct Reach {
-    /// A system in the .pds notation; FILE.init beside it holds where it starts.
+    /// A program (.aw or .bp), or rules (.pds, with FILE.init beside for where they start).
     pub file: PathBuf,
     /// List the visible states.
     #[arg(long)]
@@ -128,13 +133,22 @@ pub struct Convert {
     /// The notation to write.
     #[arg(long, value_name = "FORMAT")]
     pub to: Format,
-    /// Where to write it; standard output if not given.
+    /// Where to write it; standard output if not given. Beside a .pds file, .init and .spec are written as well.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Of a program, how many threads; see check.
+    #[arg(long, value_name = "COUNTS")]
+    pub threads: Option<Counts>,
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
+    /// The language of this tool.
+    Aw,
+    /// Boolean programs.
+    Bp,
     /// Concurrent pushdown systems, the format of the CUBA tool.
     Pds,
 }
@@ -151,6 +165,23 @@ pub struct Start {
     /// The initial state, such as '0|1.4,2'; wins over FILE.init.
     #[arg(long, value_name = "STATE")]
     pub init: Option<String>,
+    /// How many threads of a program: 3, or adder=2,stopper=1. Of threads that the program starts itself, at most so many.
+    #[arg(long, value_name = "COUNTS")]
+    pub threads: Option<Counts>,
+    /// Keep variables of a program where they cannot matter, as a comparison.
+    #[arg(long)]
+    pub unreduced: bool,
+}
+
+impl Start {
+    /// How to read the file.
+    pub fn options(&self) -> Options {
+        Options {
+            init: self.init.clone(),
+            threads: self.threads.clone().unwrap_or_default(),
+            unreduced: self.unreduced,
+        }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::session::Session;
 use super::stats::{self, Stats};
 use super::steps::Rows;
+use super::story::{self, Telling};
 use super::{Context, Failure, words};
 use allways::verify::{name, nothing};
 use allways::{Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, check, load};
@@ -60,15 +61,15 @@ impl One<'_> {
         context: &mut Context,
     ) -> Result<Exit, Failure> {
         let search = &self.arguments.search;
-        let (file, init) = (self.file.to_path_buf(), search.start.init.clone());
+        let (file, options) = (self.file.to_path_buf(), search.start.options());
         let targets = self.arguments.targets.states.clone();
         let deadlock = self.arguments.targets.deadlock;
         let loaded = self.session.reading(move || {
-            let loaded = load(file, init.as_deref(), &Watch::none())?;
+            let loaded = load(file, &options, &Watch::none())?;
             let property = Property { deadlock, ..loaded.property(&targets, &Watch::none())? };
             Ok((loaded, property))
         });
-        let (loaded, property) = match loaded {
+        let (mut loaded, property) = match loaded {
             Err(LoadError::Stopped(reason)) => return Ok(self.not_loaded(reason, context)),
             loaded => loaded?,
         };
@@ -82,8 +83,21 @@ impl One<'_> {
             let what = format!("{}: nothing to check: no state to avoid is given", words::path(self.file));
             return Err(Failure::Usage(what, help));
         }
-        let question = Question { property, ..question.clone() };
-        let checked = self.session.watched(|watch| check(&loaded.system, &question, self.engine, watch))?;
+        let mut question = Question { property, ..question.clone() };
+        let checked = loop {
+            let checked =
+                self.session.watched(|watch| check(&loaded.system, &question, self.engine, watch))?;
+            // A program that leaves the number of threads open is tried with more of them.
+            let undecided = matches!(checked.report.verdict, Verdict::Unknown(StopReason::GaveUp(_)));
+            if !undecided || !loaded.grow()? {
+                break checked;
+            }
+            question.property = Property { deadlock, ..loaded.property(&[], &Watch::none())? };
+        };
+        let story = match &checked.report.verdict {
+            Verdict::Unsafe(trace) => Telling::of(&loaded, trace, name(self.engine, &checked.report))?,
+            Verdict::Safe(_) | Verdict::Unknown(_) => None,
+        };
         let exit = match &checked.report.verdict {
             Verdict::Safe(_) => Exit::Success,
             Verdict::Unsafe(_) => Exit::Unsafe,
@@ -91,19 +105,26 @@ impl One<'_> {
         };
         if search.json {
             let trace = match &checked.report.verdict {
-                Verdict::Unsafe(trace) => Some(steps(&loaded.system, trace)),
+                Verdict::Unsafe(trace) => Some(steps(&loaded.system, trace, story.as_ref())),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
             self.print_json(&checked, trace, context);
         } else {
-            self.print(&loaded, &question, &checked, context);
+            self.print(&loaded, &question, (&checked, story.as_ref()), context);
         }
         destination.write(&loaded.system, checked.report.verdict, context)?;
         Ok(exit)
     }
 
-    fn print(&self, loaded: &Loaded, question: &Question, checked: &Checked, context: &mut Context) {
+    fn print(
+        &self,
+        loaded: &Loaded,
+        question: &Question,
+        (checked, telling): (&Checked, Option<&Telling>),
+        context: &mut Context,
+    ) {
         let Checked { report, searching, checking, .. } = checked;
+        let threads = loaded.threads_taken().map_or(String::new(), |threads| format!("{threads}, "));
         let file = words::path(self.file);
         let targets = words::targets(&loaded.system, &question.property);
         let visible = words::count(report.visible.count(), "visible state");
@@ -111,8 +132,26 @@ impl One<'_> {
         match &report.verdict {
             Verdict::Safe(invariant) => {
                 let visible = words::count(invariant.visible_count(), "visible state");
-                let rest = format!("{file} never reaches {targets} ({engine}, {visible}, certified, {time})");
+                let never = match loaded.system.program() {
+                    Some(_) if question.property.deadlock => "goes wrong or is stuck".to_string(),
+                    Some(_) => "goes wrong".to_string(),
+                    None => format!("reaches {targets}"),
+                };
+                let rest = format!("{file} never {never} ({engine}, {threads}{visible}, certified, {time})");
                 context.output.verdict("safe", &rest);
+            }
+            Verdict::Unsafe(_) if telling.is_some() => {
+                let Some(Telling { story, .. }) = telling else { return };
+                let steps = words::count(story.steps.len() as u128, "step");
+                let switches = words::count(story.switches() as u128, "context switch");
+                let rest = format!(
+                    "{file}: {} ({steps}, {switches}, {engine}, {threads}certified, {time})",
+                    story.end
+                );
+                context.output.verdict("unsafe", &rest);
+                if !context.quiet && !self.several {
+                    context.output.emit(|out| story::write(out, story));
+                }
             }
             Verdict::Unsafe(trace) => {
                 let bad = words::reached(&loaded.system, &question.property, &trace.last().visible());
@@ -129,9 +168,11 @@ impl One<'_> {
             }
             Verdict::Unknown(reason) => {
                 let because = words::because(reason);
-                let rest = format!(
-                    "whether {file} reaches {targets}, because {because} ({engine}, {visible} so far, {time})"
-                );
+                let whether = match loaded.system.program() {
+                    Some(_) => format!("whether {file} can go wrong"),
+                    None => format!("whether {file} reaches {targets}"),
+                };
+                let rest = format!("{whether}, because {because} ({engine}, {visible} so far, {time})");
                 context.output.verdict("unknown", &rest);
             }
         }
@@ -184,12 +225,29 @@ impl One<'_> {
     }
 }
 
-fn steps(system: &dyn Pushdown, trace: &Trace) -> Vec<StepRow> {
-    let initial = StepRow { thread: None, state: show_state(system, &trace.initial), line: None };
+fn steps(system: &dyn Pushdown, trace: &Trace, telling: Option<&Telling>) -> Vec<StepRow> {
+    let state = show_state(system, &trace.initial);
+    let initial = StepRow { thread: None, state, line: None, told: None };
+    if let Some(Telling { story, states }) = telling {
+        let told = story.steps.iter().zip(states).map(|(step, state)| StepRow {
+            thread: Some(step.thread),
+            state: state.clone(),
+            line: Some(step.line),
+            told: Some(ToldRow {
+                name: story.threads[step.thread].clone(),
+                column: step.column,
+                text: step.text.clone(),
+                changed: step.changed.clone(),
+                switch: step.switch,
+            }),
+        });
+        return std::iter::once(initial).chain(told).collect();
+    }
     let steps = trace.steps.iter().map(|step| StepRow {
         thread: Some(step.thread),
         state: show_state(system, &step.state),
         line: Some(step.line),
+        told: None,
     });
     std::iter::once(initial).chain(steps).collect()
 }
@@ -214,4 +272,16 @@ struct StepRow {
     thread: Option<usize>,
     state: String,
     line: Option<u32>,
+    #[serde(flatten)]
+    told: Option<ToldRow>,
+}
+
+/// What a step of a program has besides.
+#[derive(Serialize)]
+struct ToldRow {
+    name: String,
+    column: u32,
+    text: String,
+    changed: Vec<String>,
+    switch: bool,
 }

@@ -30,7 +30,9 @@ impl Complaints {
     /// Says why there is no answer, and what that means for the exit code.
     pub fn report(&self, failure: &Failure) -> Exit {
         match failure {
-            Failure::Usage(what, help) => self.error(what, Some(help)),
+            Failure::Usage(what, help) | Failure::Input(LoadError::Unfit(what, help)) => {
+                self.error(what, Some(help));
+            }
             Failure::Input(LoadError::Faulty(remarks)) => self.remarks(remarks),
             Failure::Input(LoadError::Unreadable { path, error }) => {
                 self.error(&format!("cannot read {}: {}", words::path(path), explain(error)), None);

@@ -6,7 +6,7 @@ use super::session::Session;
 use super::steps::Rows;
 use super::{Context, Failure, words};
 use allways::load::read;
-use allways::{Evidence, LoadError, Loaded, Verdict, Watch, load};
+use allways::{Evidence, LoadError, Loaded, Options, Verdict, Watch, load};
 use allways_evidence::text::VERSION;
 use allways_evidence::{Rejection, induct, read_evidence, replay as walk, write_evidence};
 use allways_model::property::{Pattern, Property};
@@ -62,12 +62,12 @@ impl Destination {
 pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failure> {
     Session::heed_interruptions();
     let session = Session::new(context.started, arguments.limits, false);
-    let (file, evidence, init) =
-        (arguments.file.clone(), arguments.evidence.clone(), arguments.start.init.clone());
+    let (file, evidence, options) =
+        (arguments.file.clone(), arguments.evidence.clone(), arguments.start.options());
     let (targets, none) = (arguments.targets.states.clone(), arguments.no_target);
     let deadlock = arguments.targets.deadlock;
     let read = session.reading(move || {
-        let case = Case::load(&file, &evidence, init.as_deref())?;
+        let case = Case::load(&file, &evidence, &options)?;
         let property =
             if none { Property::default() } else { case.loaded.property(&targets, &Watch::none())? };
         Ok((case, Property { deadlock, ..property }))
@@ -117,7 +117,7 @@ pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
 
 /// Runs `replay`.
 pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> {
-    let case = Case::load(&arguments.file, &arguments.trace, arguments.start.init.as_deref())?;
+    let case = Case::load(&arguments.file, &arguments.trace, &arguments.start.options())?;
     context.complaints.remarks(&case.loaded.remarks);
     let (file, name) = (words::path(&arguments.file), words::path(&arguments.trace));
     let trace = match &case.evidence {
@@ -202,8 +202,8 @@ enum Rejected {
 }
 
 impl Case {
-    fn load(file: &Path, evidence: &Path, init: Option<&str>) -> Result<Case, Failure> {
-        let loaded = load(file, init, &Watch::none())?;
+    fn load(file: &Path, evidence: &Path, options: &Options) -> Result<Case, Failure> {
+        let loaded = load(file, options, &Watch::none())?;
         let text = read(evidence, &Watch::none())?.bytes;
         let evidence = match read_evidence(&loaded.system, &text) {
             Ok(evidence) => Ok(evidence),

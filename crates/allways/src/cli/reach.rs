@@ -8,10 +8,12 @@ use super::session::Session;
 use super::stats::{self, Stats};
 use super::{Context, Failure, words};
 use allways::verify::{name, nothing};
-use allways::{Bound, Engine, LoadError, Question, Reached, Report, StopReason, Verdict, Watch, load, reach};
+use allways::{
+    Bound, Engine, LoadError, Question, Reached, Report, StopReason, System, Verdict, Watch, load, reach,
+};
 use allways_evidence::Invariant;
 use allways_model::notation::show_visible;
-use allways_model::pushdown::{Explicit, Pushdown, Visible};
+use allways_model::pushdown::{Pushdown, Visible};
 use serde::{Serialize, Serializer};
 use std::time::Duration;
 
@@ -26,8 +28,8 @@ pub fn run(arguments: &Reach, context: &mut Context) -> Result<Exit, Failure> {
     let destination = Destination::new(search.evidence.as_deref())?;
     Session::heed_interruptions();
     let session = Session::new(context.started, search.limits, !context.quiet);
-    let (file, init) = (arguments.file.clone(), search.start.init.clone());
-    let loaded = session.reading(move || load(file, init.as_deref(), &Watch::none()));
+    let (file, options) = (arguments.file.clone(), search.start.options());
+    let loaded = session.reading(move || load(file, &options, &Watch::none()));
     let (system, reached) = match loaded {
         Err(LoadError::Stopped(reason)) => (None, not_loaded(reason)),
         loaded => {
@@ -106,7 +108,7 @@ struct Answer<'a> {
     arguments: &'a Reach,
     engine: &'static dyn Engine,
     session: &'a Session,
-    system: Option<&'a Explicit>,
+    system: Option<&'a System>,
     reached: &'a Reached,
     bounded: bool,
 }
@@ -231,7 +233,7 @@ struct Object<'a> {
 }
 
 /// Visible states, written one by one: there may be millions.
-struct States<'a>(&'a Explicit, Vec<Visible>);
+struct States<'a>(&'a System, Vec<Visible>);
 
 impl Serialize for States<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -27,10 +27,11 @@ pub fn bytes(bytes: usize) -> String {
     if unit == 0 { format!("{bytes} B") } else { format!("{size:.1} {}", units[unit]) }
 }
 
-/// `1 step`, `2 steps`.
+/// `1 step`, `2 steps`, `3 switches`.
 pub fn count(number: impl Into<u128>, thing: &str) -> String {
     let number = number.into();
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+    let plural = if thing.ends_with("ch") { "es" } else { "s" };
+    format!("{number} {thing}{}", if number == 1 { "" } else { plural })
 }
 
 /// A reason, to stand after "because".

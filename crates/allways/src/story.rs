@@ -1,0 +1,340 @@
+//! A run of a program for people: who did what, line by line, and what changed.
+//!
+//! A [`Story`] is the run as plain values; [`Story::table`] sets it in columns, one for each thread that takes part. What is
+//! said of each step comes from the source (its text and line) and from comparing the states before and after.
+
+use allways_evidence::{End, Run, RunStep};
+use allways_model::encoding::Encoded;
+use allways_model::program::semantics::{State, Thread};
+use allways_model::program::{Edge, Op, Program, Span, Type, Value, Variable, Wrong};
+
+/// The longest piece of source that is shown in full.
+const LONG: usize = 44;
+
+/// A run, told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Story {
+    /// The names of the threads.
+    pub threads: Vec<String>,
+    /// The values at the start, of the shared variables and those local ones that have no value from their declaration.
+    pub start: Vec<String>,
+    /// The steps.
+    pub steps: Vec<Told>,
+    /// How it ends: what went wrong.
+    pub end: String,
+    /// The line of what went wrong, if it has one.
+    pub line: Option<u32>,
+    /// One word for what went wrong: that of [`Wrong::word`], or `deadlock`.
+    pub kind: &'static str,
+}
+
+/// A step, told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// Which thread moves.
+    pub thread: usize,
+    /// Whether another thread moved before.
+    pub switch: bool,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column, counted from 1.
+    pub column: u32,
+    /// The statement or condition, cut where it is long.
+    pub text: String,
+    /// What changed, such as `turn = 1` or `p[0].l = 2`.
+    pub changed: Vec<String>,
+}
+
+impl Story {
+    /// Tells a run. `source` is the text of the program.
+    pub fn new(encoded: &Encoded, run: &Run, source: &[u8]) -> Story {
+        let program = encoded.program();
+        let teller = Teller { program, source, threads: thread_names(encoded) };
+        let mut steps = Vec::new();
+        let mut before = (&run.initial, &run.slots);
+        let mut last = None;
+        for step in &run.steps {
+            steps.push(teller.step(before, step, last.is_some_and(|last| last != step.thread)));
+            before = (&step.state, &step.slots);
+            last = Some(step.thread);
+        }
+        let (end, line, kind) = teller.end(run);
+        Story {
+            start: teller.start(&run.initial, &run.slots),
+            threads: teller.threads,
+            steps,
+            end,
+            line,
+            kind,
+        }
+    }
+
+    /// How often another thread takes over.
+    pub fn switches(&self) -> usize {
+        self.steps.iter().filter(|step| step.switch).count()
+    }
+
+    /// The run in columns: the line, one column for each thread that moves, and what changed. The first row says who is
+    /// who; a row `None` marks a context switch.
+    pub fn table(&self) -> Table<'_> {
+        let mut moving: Vec<usize> = self.steps.iter().map(|step| step.thread).collect();
+        moving.sort_unstable();
+        moving.dedup();
+        let width = |thread: &usize| {
+            let texts = self.steps.iter().filter(|step| step.thread == *thread).map(|step| &step.text);
+            texts.chain([&self.threads[*thread]]).map(|text| text.chars().count()).max().unwrap_or(0)
+        };
+        let widths = moving.iter().map(width).collect();
+        let last = self.steps.iter().map(|step| step.line).max().unwrap_or(0);
+        Table { story: self, moving, widths, digits: last.to_string().len().max(4) }
+    }
+}
+
+/// A story in columns.
+#[derive(Debug)]
+pub struct Table<'a> {
+    story: &'a Story,
+    moving: Vec<usize>,
+    widths: Vec<usize>,
+    digits: usize,
+}
+
+impl Table<'_> {
+    /// The names of the threads, and where they start.
+    pub fn header(&self) -> Vec<String> {
+        let names = self.moving.iter().zip(&self.widths);
+        let names = names.map(|(&thread, &width)| format!("{:width$}", self.story.threads[thread]));
+        let names: Vec<String> = names.collect();
+        let mut rows = vec![format!("  {:>1$}  {2}  changes", "line", self.digits, names.join("  "))];
+        if !self.story.start.is_empty() {
+            let blank = " ".repeat(self.widths.iter().map(|width| width + 2).sum());
+            rows.push(format!("  {:>1$}  {blank}{2}", "", self.digits, self.story.start.join(", ")));
+        }
+        rows.iter().map(|row| row.trim_end().to_string()).collect()
+    }
+
+    /// The rows of a step: a rule where another thread takes over, then the step.
+    pub fn rows(&self, index: usize) -> Vec<String> {
+        let step = &self.story.steps[index];
+        let mut rows = Vec::new();
+        if step.switch {
+            let width = self.widths.iter().map(|width| width + 2).sum::<usize>() - 2;
+            rows.push(format!("  {:>1$}  {2}", "", self.digits, "-".repeat(width)));
+        }
+        let mut row = format!("  {:>1$}", step.line, self.digits);
+        for (thread, &width) in self.moving.iter().zip(&self.widths) {
+            let text = if *thread == step.thread { step.text.as_str() } else { "" };
+            row += &format!("  {text:width$}");
+        }
+        row += &format!("  {}", step.changed.join(", "));
+        rows.push(row.trim_end().to_string());
+        rows
+    }
+}
+
+/// The names of threads: `p` if there is one of the kind, else `p[0]`, `p[1]`; those started later `p#1`, `p#2`.
+pub fn thread_names(encoded: &Encoded) -> Vec<String> {
+    let templates = &encoded.program().templates;
+    let roles = encoded.roles();
+    let mut started = vec![0; templates.len()];
+    let name = |role: &allways_model::encoding::Role| {
+        let name = &templates[role.template].name;
+        let running = roles.iter().filter(|other| other.template == role.template && !other.pooled).count();
+        if role.pooled {
+            started[role.template] += 1;
+            format!("{name}#{}", started[role.template])
+        } else if running == 1 {
+            name.clone()
+        } else {
+            format!("{name}[{}]", role.this)
+        }
+    };
+    roles.iter().map(name).collect()
+}
+
+struct Teller<'a> {
+    program: &'a Program,
+    source: &'a [u8],
+    threads: Vec<String>,
+}
+
+impl Teller<'_> {
+    fn step(&self, (before, slots): (&State, &Vec<Option<usize>>), step: &RunStep, switch: bool) -> Told {
+        let edge = &self.program.locations[step.location].edges[step.edge];
+        let mut text = self.text(edge.span);
+        if let Op::Guard(_, expected) = edge.op
+            && self.conditional(step)
+        {
+            text += if expected { " (true)" } else { " (false)" };
+        }
+        let mut changed = Vec::new();
+        self.shared_changes(&before.shared, step, &mut changed);
+        for (slot, thread) in step.slots.iter().enumerate() {
+            let Some(after) = thread.map(|thread| &step.state.threads[thread]) else { continue };
+            let before = slots[slot].map(|thread| &before.threads[thread]);
+            self.local_changes(slot, before, after, &mut changed);
+            if slot != step.thread && before.is_some_and(|before| before.stack.len() == after.stack.len()) {
+                let moved = |thread: &Thread| thread.top().map(|top| top.location);
+                if before.and_then(moved) != moved(after) {
+                    changed.push(format!("wakes {}", self.threads[slot]));
+                }
+            }
+        }
+        changed.extend(step.started.map(|slot| format!("starts {}", self.threads[slot])));
+        Told { thread: step.thread, switch, line: edge.span.line, column: edge.span.column, text, changed }
+    }
+
+    /// Whether a condition can go both ways here: then it is said which.
+    fn conditional(&self, step: &RunStep) -> bool {
+        let edges = &self.program.locations[step.location].edges;
+        let span = edges[step.edge].span;
+        edges.iter().filter(|other| other.span == span).count() > 1
+    }
+
+    fn shared_changes(&self, before: &[Value], step: &RunStep, changed: &mut Vec<String>) {
+        for variable in self.program.shared.iter().filter(|variable| !variable.name.starts_with('#')) {
+            for index in 0..variable.slots() {
+                let slot = variable.slot + index;
+                let after = step.state.shared[slot];
+                if after != before[slot] {
+                    changed.push(format!(
+                        "{} = {}",
+                        named(variable, index),
+                        self.value(variable.ty, after, step)
+                    ));
+                }
+            }
+        }
+    }
+
+    fn local_changes(&self, slot: usize, before: Option<&Thread>, after: &Thread, changed: &mut Vec<String>) {
+        let depth = before.map_or(0, |before| before.stack.len());
+        let Some(top) = after.top() else { return };
+        let procedure = self.program.procedure_of(top.location);
+        // A procedure was entered: its parameters are new.
+        let entered = after.stack.len() > depth;
+        let old = before.and_then(|before| before.stack.get(after.stack.len() - 1));
+        for (number, variable) in procedure.locals.iter().enumerate() {
+            for index in 0..variable.slots() {
+                let value = top.locals[variable.slot + index];
+                let differs = match old {
+                    Some(old) if !entered => old.locals.get(variable.slot + index) != Some(&value),
+                    _ => number < procedure.parameters,
+                };
+                if differs {
+                    let name = named(variable, index);
+                    changed.push(format!("{}.{name} = {}", self.threads[slot], plain(variable.ty, value)));
+                }
+            }
+        }
+    }
+
+    fn value(&self, ty: Type, value: Value, step: &RunStep) -> String {
+        match (ty, value) {
+            (Type::Lock, 0) => "free".to_string(),
+            (Type::Lock, holder) => {
+                let slot = step.slots.iter().position(|thread| *thread == Some(holder as usize - 1));
+                slot.map_or("held".to_string(), |slot| format!("held by {}", self.threads[slot]))
+            }
+            _ => plain(ty, value),
+        }
+    }
+
+    fn start(&self, initial: &State, slots: &[Option<usize>]) -> Vec<String> {
+        let mut start = Vec::new();
+        for variable in &self.program.shared {
+            let shown = variable.ty != Type::Lock && !variable.name.starts_with('#');
+            for index in (0..variable.slots()).filter(|_| shown) {
+                let value = plain(variable.ty, initial.shared[variable.slot + index]);
+                start.push(format!("{} = {value}", named(variable, index)));
+            }
+        }
+        for (slot, thread) in slots.iter().enumerate() {
+            let Some(top) = thread.and_then(|thread| initial.threads[thread].top()) else { continue };
+            for variable in &self.program.procedure_of(top.location).locals {
+                for index in (0..variable.slots()).filter(|&index| variable.initial[index].is_none()) {
+                    let value = plain(variable.ty, top.locals[variable.slot + index]);
+                    start.push(format!("{}.{} = {value}", self.threads[slot], named(variable, index)));
+                }
+            }
+        }
+        start
+    }
+
+    fn end(&self, run: &Run) -> (String, Option<u32>, &'static str) {
+        let violation = match run.end {
+            End::Deadlock => {
+                return (
+                    "deadlock: no thread can move, and not all have ended".to_string(),
+                    None,
+                    "deadlock",
+                );
+            }
+            End::Wrong(violation) => violation,
+        };
+        let line = violation.line;
+        let text = self.at(line, violation.column);
+        let who = run.steps.last().map_or("", |step| self.threads[step.thread].as_str());
+        let what = match violation.kind {
+            Wrong::Assertion => format!("{who} breaks {text}"),
+            Wrong::Error => format!("{who} reaches {text}"),
+            Wrong::Range => format!("{who} stores a value out of range: {text}"),
+            Wrong::Index => format!("{who} uses an index out of bounds: {text}"),
+            Wrong::Division => format!("{who} divides by zero: {text}"),
+            Wrong::Release => format!("{who} releases a lock that it does not hold: {text}"),
+            Wrong::NoResult => format!("{who} reaches the end of a procedure without a result"),
+            Wrong::Never => format!("violated: {text}"),
+        };
+        (format!("line {line}: {what}"), Some(line), violation.kind.word())
+    }
+
+    /// The text of the place that starts there.
+    fn at(&self, line: u32, column: u32) -> String {
+        let edges = self.program.locations.iter().flat_map(|location| &location.edges);
+        let spans = edges.flat_map(spans_of).chain(self.program.never.iter().map(|never| never.span));
+        let here = spans.filter(|span| (span.line, span.column) == (line, column));
+        here.max_by_key(|span| span.end).map_or_else(String::new, |span| self.text(span))
+    }
+
+    /// A piece of the source on one line.
+    fn text(&self, span: Span) -> String {
+        let bytes = self.source.get(span.start as usize..span.end as usize).unwrap_or_default();
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(8 * LONG)]);
+        let words: Vec<String> = start
+            .split_whitespace()
+            .map(|word| word.chars().filter(|character| !character.is_control()).collect())
+            .collect();
+        let text = words.join(" ");
+        match text.char_indices().nth(LONG) {
+            Some((at, _)) => format!("{}…", &text[..at]),
+            None => text,
+        }
+    }
+}
+
+/// The places of an edge that a violation may name.
+fn spans_of(edge: &Edge) -> Vec<Span> {
+    let mut spans = vec![edge.span];
+    match &edge.op {
+        Op::Assign(places, ..) | Op::Call(_, _, places) => {
+            spans.extend(places.iter().map(|place| place.span))
+        }
+        Op::Acquire(lock) | Op::Release(lock) => spans.push(lock.span),
+        _ => {}
+    }
+    spans
+}
+
+fn named(variable: &Variable, index: usize) -> String {
+    match variable.length {
+        Some(_) => format!("{}[{index}]", variable.name),
+        None => variable.name.clone(),
+    }
+}
+
+fn plain(ty: Type, value: Value) -> String {
+    match ty {
+        Type::Bool => (value != 0).to_string(),
+        _ => value.to_string(),
+    }
+}

@@ -1,0 +1,120 @@
+//! How many threads: what the program says, what the user says, and what to try where neither does.
+
+use allways_model::encoding::Threads;
+use allways_model::program::{Count, Program, Template};
+use std::fmt;
+use std::str::FromStr;
+
+/// The most threads of a template that are tried if neither the program nor the user says how many.
+pub const TRIED: usize = 4;
+
+/// Numbers of threads that the user asks for: `3`, or `adder=2,stopper=1`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counts(Vec<(Option<String>, usize)>);
+
+impl FromStr for Counts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Counts, String> {
+        let number = |text: &str| {
+            let number: Option<usize> = text.trim().parse().ok();
+            number.filter(|&number| number <= 1 << 16).ok_or_else(|| {
+                format!(
+                    "expected a number of threads such as 3, or adder=2,stopper=1, found `{}`",
+                    text.escape_debug()
+                )
+            })
+        };
+        let counts = text.split(',').map(|part| match part.split_once('=') {
+            Some((name, count)) => Ok((Some(name.trim().to_string()), number(count)?)),
+            None if text.contains(',') => {
+                Err("several numbers need names, such as adder=2,stopper=1".to_string())
+            }
+            None => Ok((None, number(part)?)),
+        });
+        Ok(Counts(counts.collect::<Result<_, _>>()?))
+    }
+}
+
+/// Why numbers of threads do not fit a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NoSuchThreads {
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl fmt::Display for NoSuchThreads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.what, self.help)
+    }
+}
+
+impl Counts {
+    /// Whether the user has said nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The threads of a program. Where nobody says how many there are, or how many can be started, take `any`.
+    ///
+    /// Also whether that happened: then it may help to take more.
+    pub fn threads(&self, program: &Program, any: usize) -> Result<(Threads, bool), NoSuchThreads> {
+        let mut asked: Vec<Option<usize>> = vec![None; program.templates.len()];
+        for (name, count) in &self.0 {
+            asked[which(program, name.as_deref())?] = Some(*count);
+        }
+        let open = |(template, asked): (&Template, &Option<usize>)| {
+            asked.is_none() && (template.spawned || template.count == Count::Any)
+        };
+        let is_open = program.templates.iter().zip(&asked).any(open);
+        let mut threads = Threads::of(program, any);
+        threads.cut = None;
+        for (index, template) in program.templates.iter().enumerate() {
+            match (asked[index], template.count) {
+                (None, Count::Any) => {
+                    let name = &template.name;
+                    threads.cut = Some(format!("more than {any} threads of {name} were not tried"));
+                }
+                (Some(asked), Count::Fixed(count)) if template.spawned => {
+                    threads.pool[index] = asked.saturating_sub(count);
+                }
+                (Some(asked), _) => threads.running[index] = asked,
+                (None, Count::Fixed(_)) => {}
+            }
+        }
+        Ok((threads, is_open))
+    }
+}
+
+/// The template that a name, or no name, stands for.
+fn which(program: &Program, name: Option<&str>) -> Result<usize, NoSuchThreads> {
+    let templates = &program.templates;
+    let names = templates.iter().map(|template| template.name.as_str()).collect::<Vec<_>>().join(", ");
+    match name {
+        Some(name) => {
+            templates.iter().position(|template| template.name == name).ok_or_else(|| NoSuchThreads {
+                what: format!("the program has no thread `{}`", name.escape_debug()),
+                help: format!("its threads are: {names}"),
+            })
+        }
+        None => {
+            let open = |template: &Template| template.spawned || template.count == Count::Any;
+            let candidates: Vec<usize> = match templates.len() {
+                1 => vec![0],
+                _ => (0..templates.len()).filter(|&index| open(&templates[index])).collect(),
+            };
+            match candidates[..] {
+                [only] => Ok(only),
+                _ => Err(NoSuchThreads {
+                    what: "it is not clear which threads are meant".to_string(),
+                    help: format!(
+                        "give a name, such as --threads {}=2; the threads are: {names}",
+                        templates[0].name
+                    ),
+                }),
+            }
+        }
+    }
+}
