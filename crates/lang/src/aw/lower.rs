@@ -42,6 +42,7 @@ pub(super) fn lower<'a>(module: &'a Module<'a>, diagnostics: &mut Diagnostics) -
         marks: HashMap::new(),
         hint: None,
         listed: 0,
+        warnings: Vec::new(),
     };
     for (name, first) in twice {
         let message = format!("{} is declared twice, first in line {}", quote(name.text), first.line);
@@ -133,6 +134,8 @@ struct Lowering<'a, 'd> {
     hint: Option<usize>,
     /// How many labels the `at`s so far stand for.
     listed: usize,
+    /// Warnings that are given if there are no errors.
+    warnings: Vec<(Span, String)>,
 }
 
 impl<'a> Lowering<'a, '_> {
@@ -236,6 +239,12 @@ impl<'a> Lowering<'a, '_> {
             let message = format!("expected {expected}, found {}, {}", quote(name.text), found.words());
             self.error(name.span, message, help.map(str::to_string));
         }
+    }
+
+    /// Whether a routine is a task, and not `main`.
+    fn is_task(&self, procedure: usize) -> bool {
+        let template = self.heads.get(procedure).and_then(|head| head.template);
+        template.is_some_and(|template| self.program.templates[template].vanishes)
     }
 
     /// A shared or local variable.

@@ -241,6 +241,7 @@ impl<'a> Parser<'a, '_> {
                     braces -= 1;
                     if braces == 0 && !self.is(1, "else") && !self.is(1, "or") {
                         self.advance();
+                        self.eat(";");
                         return;
                     }
                 }
@@ -254,11 +255,20 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
+    /// Complains about lines that start with `#`, each of which is one token, and goes on behind them.
+    fn pass_directives(&mut self, expected: &str) {
+        while self.peek().kind == Kind::Bad && self.bytes(self.peek().span).starts_with(b"#") {
+            self.unexpected(expected);
+            self.advance();
+        }
+    }
+
     /// Whether the next token starts a declaration, and nothing else.
     fn at_declaration(&self) -> bool {
-        const STARTS: [&str; 9] =
-            ["shared", "const", "event", "proc", "thread", "task", "main", "never", "predicate"];
-        self.at_any(&STARTS) && !self.is(1, ".")
+        const STARTS: [&str; 8] =
+            ["shared", "const", "event", "proc", "thread", "task", "never", "predicate"];
+        self.at_any(&STARTS)
+            || self.at("main") && self.is(1, "{")
             || self.at("lock") && self.ahead(1).kind == Kind::Name && (self.is(2, ";") || self.is(2, ","))
     }
 

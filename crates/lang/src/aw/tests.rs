@@ -2,6 +2,9 @@
 
 mod examples;
 mod format;
+mod lowering;
+mod meaning;
+mod syntax;
 
 use super::*;
 use crate::diagnostic::{Severity, line_column};

@@ -178,8 +178,8 @@ impl<'a> Lowering<'a, '_> {
 
     fn finish_body(&mut self, number: usize, routine: &'a Routine<'a>, entry: Point, parameters: usize) {
         let body = std::mem::take(&mut self.body);
-        self.warn_unreachable(&body, entry);
-        self.warn_unread(&body);
+        self.note_unreachable(&body, entry);
+        self.note_unread(&body);
         let labels: Vec<Labelled<'a>> = body
             .order
             .iter()

@@ -171,19 +171,14 @@ impl<'a> Lowering<'a, '_> {
     /// The initial value of a shared variable; `Some(None)` is any value. The outer `None` is an error.
     fn initial_of(&mut self, declarator: &'a Declarator<'a>, ty: Option<Type>) -> Option<Option<Value>> {
         let Some(initial) = &declarator.initial else { return Some(Some(ty?.default_value())) };
-        if let ExprKind::Any = initial.kind {
-            self.any_of(ty?, initial.span)?;
-            return Some(None);
+        if !matches!(initial.kind, ExprKind::Any) {
+            let mode = std::mem::replace(&mut self.mode, Mode::Constant);
+            let value = ty.and_then(|ty| self.initial(initial, ty));
+            self.mode = mode;
+            return if let Expr::Constant(value) = value? { Some(Some(value)) } else { None };
         }
-        let (value, sort) = self.constant(initial)?;
-        let ty = ty?;
-        self.fits(initial, sort, ty)?;
-        if !ty.contains(value) {
-            let message = format!("expected an initial value of type {}, found {value}", type_words(ty));
-            self.error(initial.span, message, None);
-            return None;
-        }
-        Some(Some(value))
+        self.any_of(ty?, initial.span)?;
+        Some(None)
     }
 
     /// Any value of a type, which must be finite.

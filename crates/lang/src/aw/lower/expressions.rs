@@ -61,13 +61,31 @@ impl<'a> Lowering<'a, '_> {
         None
     }
 
-    /// An expression whose value is stored in something of a type. `*` is any value of it.
-    pub(super) fn stored(&mut self, expr: &'a ast::Expr<'a>, ty: Type) -> Option<Expr> {
+    /// An expression of the sort of a type. `*` is any value of it.
+    fn typed(&mut self, expr: &'a ast::Expr<'a>, ty: Type) -> Option<Expr> {
         if let ExprKind::Any = expr.kind {
             return self.any_of(ty, expr.span);
         }
         let (lowered, found) = self.expression(expr)?;
         self.fits(expr, found, ty)?;
+        Some(lowered)
+    }
+
+    /// An initial value of a type.
+    pub(super) fn initial(&mut self, expr: &'a ast::Expr<'a>, ty: Type) -> Option<Expr> {
+        let lowered = self.typed(expr, ty)?;
+        if let Expr::Constant(value) = lowered
+            && !ty.contains(value)
+        {
+            let message = format!("expected an initial value of type {}, found {value}", type_words(ty));
+            return self.none(expr.span, &message, None);
+        }
+        Some(lowered)
+    }
+
+    /// An expression whose value is stored in something of a type.
+    pub(super) fn stored(&mut self, expr: &'a ast::Expr<'a>, ty: Type) -> Option<Expr> {
+        let lowered = self.typed(expr, ty)?;
         if let Expr::Constant(value) = lowered
             && !ty.contains(value)
         {

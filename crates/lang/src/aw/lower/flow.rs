@@ -6,7 +6,7 @@
 //!
 //! * the point it leads to, if that is only one;
 //! * else a location with the steps of all those that it leads to. A point where threads are counted (a label in an
-//!   `at`) or where they wait is not merged so; a step that does nothing leads there;
+//!   `at`), where they wait, or where they end is not merged so; a step that does nothing leads there;
 //! * if it can come back without a step, as in `loop {}`, a location that has in addition a step that does nothing and
 //!   comes back: the thread is not stuck.
 
@@ -138,8 +138,11 @@ struct Resolver {
 
 impl Resolver {
     fn new(flow: Flow, labels: &[Labelled<'_>]) -> Resolver {
-        let waits = |out: &Out| matches!(out, Out::Steps(steps) if steps.iter().any(|step| matches!(step.op, Op::Wait(_))));
-        let mut apart: Vec<bool> = flow.points.iter().map(waits).collect();
+        let alone = |out: &Out| match out {
+            Out::Steps(steps) => steps.is_empty() || steps.iter().any(|step| matches!(step.op, Op::Wait(_))),
+            Out::Pass(_) => false,
+        };
+        let mut apart: Vec<bool> = flow.points.iter().map(alone).collect();
         for label in labels {
             apart[label.point] |= label.counted;
         }

@@ -327,20 +327,10 @@ impl<'a> Lowering<'a, '_> {
             return self.body.flow.step(at, op.unwrap_or(Op::Skip), span);
         }
         let value = match &declarator.initial {
-            Some(initial) => self.stored(initial, ty),
+            Some(initial) => self.initial(initial, ty),
             None => Some(Expr::Constant(default)),
         };
         let constant = if let Some(Expr::Constant(value)) = value { Some(value) } else { None };
-        if let (Some(initial), Some(value)) = (&declarator.initial, constant)
-            && !ty.contains(value)
-            && self.body.leading
-        {
-            let message = format!(
-                "expected an initial value of type {}, found {value}",
-                super::declarations::type_words(ty)
-            );
-            self.error(initial.span, message, None);
-        }
         let initial = constant.filter(|_| self.body.leading).unwrap_or(default);
         let Some(number) = self.declare_local(declarator.name, ty, length, initial) else { return at };
         if self.body.leading && constant.is_some() {
@@ -448,8 +438,7 @@ impl<'a> Lowering<'a, '_> {
                 self.globals.touch(name.text);
                 return Some(meaning);
             }
-            ("a task", Meaning::Task(number)) if !matches!(self.heads.get(number), Some(head) if self.is_main(head)) =>
-            {
+            ("a task", Meaning::Task(number)) if self.is_task(number) => {
                 self.globals.touch(name.text);
                 return Some(meaning);
             }
@@ -460,10 +449,6 @@ impl<'a> Lowering<'a, '_> {
         };
         self.misfit(name, expected, meaning, help);
         None
-    }
-
-    fn is_main(&self, head: &super::Head) -> bool {
-        head.template.is_some_and(|template| !self.program.templates[template].vanishes)
     }
 
     fn arguments(

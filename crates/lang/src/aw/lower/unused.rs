@@ -8,31 +8,29 @@ use super::flow::Point;
 use allways_model::program::Count;
 
 impl Lowering<'_, '_> {
-    /// Warns of the first of each run of statements that are never reached.
-    pub(super) fn warn_unreachable(&mut self, body: &Body<'_>, entry: Point) {
+    /// Notes the first of each run of statements that are never reached.
+    pub(super) fn note_unreachable(&mut self, body: &Body<'_>, entry: Point) {
         let reachable = body.flow.reachable(entry);
         let mut before = true;
         for &(point, span) in &body.starts {
             if before && !reachable[point] {
-                self.warn(span, "this statement is never reached".to_string(), None);
+                self.warnings.push((span, "this statement is never reached".to_string()));
             }
             before = reachable[point];
         }
     }
 
-    /// Warns of local variables that nobody reads.
-    pub(super) fn warn_unread(&mut self, body: &Body<'_>) {
+    /// Notes local variables that nobody reads.
+    pub(super) fn note_unread(&mut self, body: &Body<'_>) {
         for (name, _) in body.names.iter().zip(&body.read).filter(|&(_, read)| !read) {
             if !deliberate(name.text) {
-                let help = Some("a name that starts with `_` is not warned about".to_string());
-                self.warn(name.span, format!("{} is never read", quote(name.text)), help);
+                self.warnings.push((name.span, format!("{} is never read", quote(name.text))));
             }
         }
     }
 
-    /// Warns of names outside bodies, and of labels, that nobody uses.
-    pub(super) fn warn_unused(&mut self) {
-        let mut warnings = Vec::new();
+    /// Notes names outside bodies, and labels, that nobody uses.
+    fn note_unused(&mut self) {
         for global in self.globals.iter().filter(|global| !global.used && !deliberate(global.name.text)) {
             let name = quote(global.name.text);
             let message = match global.meaning {
@@ -41,32 +39,35 @@ impl Lowering<'_, '_> {
                     format!("{name} is never used")
                 }
                 Meaning::Procedure(_) => format!("{name} is never called"),
-                Meaning::Task(procedure)
-                    if self.heads[procedure]
-                        .template
-                        .is_some_and(|template| self.program.templates[template].vanishes) =>
-                {
-                    format!("{name} is never posted")
+                Meaning::Thread(procedure) if self.is_absent(procedure) => {
+                    format!("there are no threads {name}, and none is spawned")
                 }
-                Meaning::Thread(procedure) => {
-                    let template = self.heads[procedure].template;
-                    let template = template.map(|template| &self.program.templates[template]);
-                    match template
-                        .is_some_and(|template| template.count == Count::Fixed(0) && !template.spawned)
-                    {
-                        true => format!("there are no threads {name}, and none is spawned"),
-                        false => continue,
-                    }
-                }
-                Meaning::Task(_) | Meaning::Unclear => continue,
+                Meaning::Task(procedure) if self.is_task(procedure) => format!("{name} is never posted"),
+                Meaning::Thread(_) | Meaning::Task(_) | Meaning::Unclear => continue,
             };
-            warnings.push((global.name.span, message));
+            self.warnings.push((global.name.span, message));
         }
         for label in self.labels.iter().filter(|label| !label.used && !deliberate(label.name.text)) {
-            warnings.push((label.name.span, format!("the label {} is never used", quote(label.name.text))));
+            self.warnings
+                .push((label.name.span, format!("the label {} is never used", quote(label.name.text))));
         }
+    }
+
+    /// Whether no thread ever runs this body.
+    fn is_absent(&self, procedure: usize) -> bool {
+        let template = self.heads[procedure].template.map(|template| &self.program.templates[template]);
+        template.is_some_and(|template| template.count == Count::Fixed(0) && !template.spawned)
+    }
+
+    /// Gives the warnings about what is of no use. Where there are errors they would mislead.
+    pub(super) fn warn_unused(&mut self) {
+        self.note_unused();
+        let mut warnings = std::mem::take(&mut self.warnings);
+        warnings.sort_by_key(|(span, _)| span.start);
         for (span, message) in warnings {
-            self.warn(span, message, None);
+            let named = message.ends_with("is never read");
+            let help = named.then(|| "a name that starts with `_` is not warned about".to_string());
+            self.warn(span, message, help);
         }
     }
 }

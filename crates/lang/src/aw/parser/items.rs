@@ -7,10 +7,17 @@ use super::super::foreign;
 use super::super::lexer::Kind;
 use super::{Parse, Parser, Reported, quote};
 
+const STATEMENTS: &str = "statements stand in the body of a `thread` or `proc`";
+const DECLARATION: &str = "a declaration such as `shared`, `proc`, `thread` or `never`";
+
 impl<'a> Parser<'a, '_> {
     pub(super) fn module(&mut self) -> Module<'a> {
         let mut items = Vec::new();
-        while self.peek().kind != Kind::End {
+        loop {
+            self.pass_directives(DECLARATION);
+            if self.peek().kind == Kind::End {
+                break;
+            }
             let before = self.next;
             if self.item(&mut items).is_err() {
                 self.skip_statement();
@@ -36,9 +43,13 @@ impl<'a> Parser<'a, '_> {
             }
             (Kind::Keyword, "const") => {
                 self.advance();
+                const HELP: &str = "a constant is declared by `const N = 3;`, without a type";
                 let constants = self.list(|parser| {
+                    if parser.at("int") || parser.at("bool") {
+                        return Err(parser.unexpected_with("the name of a constant", Some(HELP.to_string())));
+                    }
                     let name = parser.name("the name of a constant")?;
-                    parser.expect_or("=", "a constant is declared by `const N = 3;`, without a type")?;
+                    parser.expect_or("=", HELP)?;
                     Ok(Item::Constant(name, parser.expression()?))
                 })?;
                 items.extend(constants);
@@ -93,7 +104,6 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn no_item(&mut self) -> Reported {
-        const EXPECTED: &str = "a declaration such as `shared`, `proc`, `thread` or `never`";
         let word = self.word(self.peek());
         let help = match (self.peek().kind, word) {
             (Kind::Keyword, "int" | "bool") | (Kind::Number, _) => {
@@ -103,13 +113,14 @@ impl<'a> Parser<'a, '_> {
                 let ty = if self.peek().kind == Kind::Keyword { word } else { "0..3" };
                 Some(format!("a variable that all threads share is declared by `shared {ty} {name};`"))
             }
-            (Kind::Keyword, _) => Some("statements stand in the body of a `thread` or `proc`".to_string()),
+            (Kind::Keyword, _) => Some(STATEMENTS.to_string()),
+            (Kind::Name, _) if self.is(1, "=") || self.is(1, "(") => Some(STATEMENTS.to_string()),
             (Kind::Bad, _) => foreign::bytes(self.bytes(self.peek().span)).map(str::to_string),
             (_, "}") => Some("there is no `{` to which this `}` belongs".to_string()),
             (_, ";") => Some("delete this `;`".to_string()),
             _ => foreign::item(word).map(str::to_string),
         };
-        self.unexpected_with(EXPECTED, help)
+        self.unexpected_with(DECLARATION, help)
     }
 
     /// `name[n] = e`
@@ -146,7 +157,9 @@ impl<'a> Parser<'a, '_> {
                 simple(TypeKind::Int)
             }
             (Kind::Name, word) if self.ahead(1).kind == Kind::Name || self.is(1, "=") || self.is(1, ";") => {
-                Err(self.unexpected_with(EXPECTED, foreign::type_name(word).map(str::to_string)))
+                let help = foreign::type_name(word)
+                    .unwrap_or("a variable is declared by its type and its name: `int x`");
+                Err(self.unexpected_with(EXPECTED, Some(help.to_string())))
             }
             (Kind::Name | Kind::Number, _) | (Kind::Symbol, "-" | "(") => {
                 let low = self.bound()?;

@@ -54,6 +54,10 @@ impl<'a> Parser<'a, '_> {
             let help = format!("write `{}: skip;`", label.text);
             return Err(self.unexpected_with("a statement after the label", Some(help)));
         }
+        self.pass_directives("a statement");
+        if self.at("}") {
+            return Err(Reported);
+        }
         let start = self.peek();
         let (kind, span) = match start.kind {
             Kind::Keyword if !self.at_any(&["bool", "int"]) => self.keyword_statement()?,
@@ -290,8 +294,9 @@ impl<'a> Parser<'a, '_> {
         self.advance();
         let values = self.list(Self::expression)?;
         if self.at("=") {
-            let help = "one assignment is one statement; to compare two values, write `==`".to_string();
-            return Err(self.unexpected_with("`;` after the assignment", Some(help)));
+            let help = foreign::operator("=", self.word(self.ahead(1)));
+            let help = help.unwrap_or("one assignment is one statement; to compare two values, write `==`");
+            return Err(self.unexpected_with("`;` after the assignment", Some(help.to_string())));
         }
         let span = self.since(start.span);
         self.semicolon("the assignment")?;
