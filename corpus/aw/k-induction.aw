@@ -5,13 +5,13 @@ shared bool x = *;
 
 proc foo() {
   if (*) { foo(); }
-  while (x) { }
+  while (x) {}
   raise: x = true;
 }
 
 proc bar() {
   if (*) { bar(); }
-  while (!x) { }
+  while (!x) {}
   lower: x = false;
 }
 

@@ -20,6 +20,6 @@ thread counter[2] {
 }
 
 thread observer[2] {
-  while (!done) { }
+  while (!done) {}
   assert done;
 }

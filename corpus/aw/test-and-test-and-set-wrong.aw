@@ -8,7 +8,7 @@ shared bool held;
 
 thread p[*] {
   loop {
-    while (held) { }
+    while (held) {}
     held = true;
     crit: skip;
     held = false;

@@ -9,7 +9,7 @@ thread p[*] {
   loop {
     was = true;
     while (was) {
-      while (held) { }
+      while (held) {}
       was, held = held, true;
     }
     crit: skip;
