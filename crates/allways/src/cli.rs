@@ -1,7 +1,7 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
 //! Read in this order: [`exit`] and [`arguments`], what users see first; [`choice`], which engine answers; the commands
-//! [`check`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`]; then what they
+//! [`check`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`] and [`format`](mod@format); then what they
 //! share: [`session`] (limits, interruption, memory), [`progress`], [`output`], [`diagnostics`], [`steps`] and [`story`]
 //! (traces), [`stats`], [`words`].
 
@@ -12,6 +12,7 @@ mod convert;
 mod diagnostics;
 mod evidence;
 mod exit;
+mod format;
 mod output;
 mod progress;
 mod reach;
@@ -76,6 +77,7 @@ fn run(started: Instant) -> Exit {
         Command::Certify(arguments) => evidence::certify(&arguments, &mut context),
         Command::Replay(arguments) => evidence::replay(&arguments, &mut context),
         Command::Convert(arguments) => convert::run(&arguments, &mut context),
+        Command::Fmt(arguments) => format::run(&arguments, &mut context),
         Command::Engines => {
             list_engines(&mut output);
             Ok(Exit::Success)

@@ -50,6 +50,10 @@ impl Pushdown for System {
         self.pushdown().ended(thread, top)
     }
 
+    fn passing(&self, shared: Shared) -> bool {
+        self.pushdown().passing(shared)
+    }
+
     fn incomplete(&self) -> Option<String> {
         self.pushdown().incomplete()
     }

@@ -335,11 +335,13 @@ impl Encoded {
         let first = self.program.shared_slots();
         for (counter, locations) in self.watched.iter().enumerate() {
             if locations.contains(&location) {
-                values[first + counter] += by;
+                // Evidence from outside may say anything about counters.
+                values[first + counter] = values[first + counter].wrapping_add(by);
             }
         }
         if let Some(event) = self.program.waits_for(location) {
-            values[self.waiting(event)] += by;
+            let waiting = &mut values[self.waiting(event)];
+            *waiting = waiting.wrapping_add(by);
         }
     }
 
@@ -475,6 +477,10 @@ impl Pushdown for Encoded {
                 Point::At(location) => self.program.locations[location].edges.is_empty(),
                 Point::Returning(..) => false,
             }
+    }
+
+    fn passing(&self, shared: Shared) -> bool {
+        matches!(self.table.key(shared).mode, Mode::Results(_) | Mode::Starting(..) | Mode::Waking(..))
     }
 
     fn incomplete(&self) -> Option<String> {

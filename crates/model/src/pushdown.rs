@@ -85,6 +85,12 @@ pub trait Pushdown: Sync {
         thread
     }
 
+    /// Whether the system only passes through this shared state: what happens there belongs to the step before, whoever
+    /// moves, and is no context switch.
+    fn passing(&self, _shared: Shared) -> bool {
+        false
+    }
+
     /// Why the rules given so far may not be all there are: a limit of the system itself was hit (numbers too large, too
     /// many threads). Then nothing is proved.
     fn incomplete(&self) -> Option<String> {

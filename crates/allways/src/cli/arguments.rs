@@ -62,6 +62,8 @@ pub enum Command {
     Replay(Replay),
     /// Write a system in another notation.
     Convert(Convert),
+    /// Format programs in the .aw language, in place.
+    Fmt(Fmt),
     /// What each engine does.
     Engines,
 }
@@ -141,6 +143,16 @@ pub struct Convert {
     pub threads: Option<Counts>,
     #[command(flatten)]
     pub limits: Limits,
+}
+
+#[derive(Args, Debug)]
+pub struct Fmt {
+    /// Programs in the .aw language; - is standard input, written to standard output.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Change nothing; exit with 5 if a file is not formatted.
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

@@ -108,7 +108,7 @@ impl One<'_> {
                 Verdict::Unsafe(trace) => Some(steps(&loaded.system, trace, story.as_ref())),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
-            self.print_json(&checked, trace, context);
+            self.print_json(&checked, trace, story.as_ref(), context);
         } else {
             self.print(&loaded, &question, (&checked, story.as_ref()), context);
         }
@@ -188,7 +188,7 @@ impl One<'_> {
             let report = nothing(reason);
             let checked =
                 Checked { report, certified: false, searching: Duration::ZERO, checking: Duration::ZERO };
-            self.print_json(&checked, None, context);
+            self.print_json(&checked, None, None, context);
         } else {
             let (file, because) = (words::path(self.file), words::because(&reason));
             let time = words::duration(self.session.elapsed());
@@ -199,7 +199,13 @@ impl One<'_> {
         exit
     }
 
-    fn print_json(&self, checked: &Checked, trace: Option<Vec<StepRow>>, context: &mut Context) {
+    fn print_json(
+        &self,
+        checked: &Checked,
+        trace: Option<Vec<StepRow>>,
+        telling: Option<&Telling>,
+        context: &mut Context,
+    ) {
         let Checked { report, certified, searching, checking } = checked;
         let (verdict, reason) = match &report.verdict {
             Verdict::Safe(_) => ("safe", None),
@@ -214,6 +220,7 @@ impl One<'_> {
             reason,
             seconds: self.session.elapsed().as_secs_f64(),
             peak_bytes: self.session.peak(),
+            violation: telling.map(|telling| telling.story.kind),
             trace,
             stats: self.arguments.search.stats.then(|| Stats::new(&report.figures, *searching, *checking)),
         };
@@ -261,6 +268,9 @@ struct Object {
     reason: Option<String>,
     seconds: f64,
     peak_bytes: usize,
+    /// Of a program, what went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    violation: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<Vec<StepRow>>,
     #[serde(flatten)]

@@ -6,9 +6,9 @@ use super::session::Session;
 use super::steps::Rows;
 use super::{Context, Failure, words};
 use allways::load::read;
-use allways::{Evidence, LoadError, Loaded, Options, Verdict, Watch, load};
+use allways::{Evidence, LoadError, Loaded, Options, Story, Verdict, Watch, load};
 use allways_evidence::text::VERSION;
-use allways_evidence::{Rejection, induct, read_evidence, replay as walk, write_evidence};
+use allways_evidence::{Rejection, Trace, induct, interpret, read_evidence, replay as walk, write_evidence};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::Pushdown;
 use serde::Serialize;
@@ -141,9 +141,20 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
             .push(Pattern { shared: Some(end.shared), tops: end.tops.iter().copied().map(Some).collect() });
     }
     let rows = Rows::new(&case.loaded.system, trace, &case.loaded.remarks.text.bytes);
-    let judged = walk(&case.loaded.system, &property, trace);
+    let judged = case.walk(&property, trace);
     let (good, exit) = match &judged {
-        Ok(()) => {
+        Ok(Some(story)) => {
+            let steps = words::count(story.steps.len() as u128, "step");
+            context.output.verdict("accepted", &format!("{file} goes wrong in {steps}: {}", story.end));
+            if !context.quiet {
+                let table = story.table();
+                let rows = (0..story.steps.len()).map(|step| table.rows(step).join("\n"));
+                step_through(&table.header().join("\n"), &rows.collect::<Vec<_>>(), context);
+                context.output.emit(|out| writeln!(out, "  {}", story.end));
+            }
+            return Ok(Exit::Success);
+        }
+        Ok(None) => {
             let end = words::reached(&case.loaded.system, &property, &end);
             let steps = words::count(trace.steps.len() as u128, "step");
             context.output.verdict("accepted", &format!("{file} reaches {end} in {steps}"));
@@ -162,19 +173,19 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
         }
     };
     if !context.quiet && good > 0 {
-        step_through(&rows, good, context);
+        step_through(&rows.header(), &rows.iter().take(good).collect::<Vec<_>>(), context);
     }
     Ok(exit)
 }
 
 /// Prints rows; on a terminal, one by one.
-fn step_through(rows: &Rows, count: usize, context: &mut Context) {
+fn step_through(header: &str, rows: &[String], context: &mut Context) {
     let patient = io::stdin().is_terminal() && io::stdout().is_terminal();
-    context.output.emit(|out| writeln!(out, "{}", rows.header()));
-    for (index, row) in rows.iter().take(count).enumerate() {
+    context.output.emit(|out| writeln!(out, "{header}"));
+    for (index, row) in rows.iter().enumerate() {
         context.output.emit(|out| write!(out, "{row}"));
         // The user's Enter ends the row.
-        if patient && index + 1 < count {
+        if patient && index + 1 < rows.len() {
             context.output.emit(|out| out.flush());
             let mut line = String::new();
             let read = io::stdin().lock().read_line(&mut line);
@@ -228,12 +239,20 @@ impl Case {
                     format!("give --target STATE or --deadlock, or write the state to {spec}"),
                 ));
             }
-            Ok(Evidence::Trace(trace)) => walk(&self.loaded.system, property, trace),
+            Ok(Evidence::Trace(trace)) => self.walk(property, trace).map(|_| ()),
             Ok(Evidence::Invariant(invariant)) => {
                 induct(&self.loaded.system, property, invariant, &|| watch.room_for(0).err())
             }
         };
         Ok(judged.map_err(Rejected::Checker))
+    }
+
+    /// Walks a trace, and if it is one of a program, by the program's own semantics as well.
+    fn walk(&self, property: &Property, trace: &Trace) -> Result<Option<Story>, Rejection> {
+        walk(&self.loaded.system, property, trace)?;
+        let Some(encoded) = self.loaded.system.program() else { return Ok(None) };
+        let run = interpret(encoded, trace)?;
+        Ok(Some(Story::new(encoded, &run, &self.loaded.remarks.text.bytes)))
     }
 
     fn kind(&self) -> Option<&'static str> {
@@ -247,6 +266,11 @@ impl Case {
     fn claim(&self, property: &Property) -> String {
         let targets = words::targets(&self.loaded.system, property);
         match &self.evidence {
+            Ok(Evidence::Trace(_)) if self.loaded.system.program().is_some() => "goes wrong".to_string(),
+            Ok(Evidence::Invariant(_)) if self.loaded.system.program().is_some() && !property.is_empty() => {
+                let stuck = if property.deadlock { " or is stuck" } else { "" };
+                format!("never goes wrong{stuck}")
+            }
             Ok(Evidence::Trace(trace)) => {
                 let end = trace.last().visible();
                 format!("reaches {}", words::reached(&self.loaded.system, property, &end))

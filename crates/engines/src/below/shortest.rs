@@ -10,6 +10,9 @@
 //! use. Nor is it, by another thread, one context later and with no fewer steps than the first arrival, or two contexts
 //! later: the first goes on just as well by a switch.
 //!
+//! Steps from a state that is only [passed](Pushdown::passing) belong to the step before: they cost nothing, and the thread
+//! that has moved last is still the one that moved before.
+//!
 //! A context may have infinitely many states, so runs of more steps than the known one are left out at first. What is left
 //! out could be better only if it had fewer contexts. How many contexts are needed is found by sets of stacks
 //! ([`symbolic`](super::symbolic)), for which an infinite context is one step; while fewer are needed than the best run has,
@@ -65,29 +68,46 @@ fn improve(
     best: &mut Trace,
     watch: &Watch,
 ) -> Result<(), StopReason> {
-    let mut max_steps = best.steps.len();
+    let (_, mut max_steps) = cost(system, best);
     let mut needed = None;
     loop {
         let mut search = Search::new(system, property, max_steps, watch);
-        if let Some(bad) = search.run(contexts(best), best.steps.len())? {
+        let (contexts, steps) = cost(system, best);
+        if let Some(bad) = search.run(contexts, steps)? {
             *best = search.trace(bad);
         }
         if !search.cut {
             return Ok(());
         }
+        max_steps = max_steps.saturating_mul(2);
+        if search.passed {
+            // Sets of stacks count contexts in which others only finish the step of somebody else.
+            continue;
+        }
+        let (contexts, _) = cost(system, best);
         let needed = match needed {
             Some(needed) => needed,
-            None => *needed.insert(needed_contexts(system, property, contexts(best), watch)?),
+            None => *needed.insert(needed_contexts(system, property, contexts, watch)?),
         };
-        if needed == contexts(best) {
+        if needed == contexts {
             return Ok(());
         }
-        max_steps = max_steps.saturating_mul(2);
     }
 }
 
-fn contexts(trace: &Trace) -> u32 {
-    if trace.steps.is_empty() { 0 } else { trace.switches() as u32 + 1 }
+/// The contexts and the steps of a run, without those that belong to the step before.
+pub fn cost(system: &dyn Pushdown, trace: &Trace) -> (u32, usize) {
+    let (mut contexts, mut steps, mut last) = (0, 0, None);
+    let mut before = &trace.initial;
+    for step in &trace.steps {
+        if !system.passing(before.shared) {
+            contexts += u32::from(last != Some(step.thread));
+            steps += 1;
+            last = Some(step.thread);
+        }
+        before = &step.state;
+    }
+    (contexts, steps)
 }
 
 /// How many contexts it takes to a bad state; so many are known to be enough.
@@ -113,6 +133,8 @@ struct Arrival {
     state: StateId,
     /// The thread that moved last; [`NOBODY`] at an initial state.
     thread: u32,
+    /// The thread that finished its step, usually the same.
+    finisher: u32,
     contexts: u32,
     steps: u32,
     /// From where; itself at an initial state.
@@ -134,6 +156,8 @@ struct Search<'a> {
     max_steps: usize,
     /// Whether a run was left out because it has too many steps.
     cut: bool,
+    /// Whether some state was only passed.
+    passed: bool,
     watch: &'a Watch<'a>,
     work: usize,
     row: Vec<u32>,
@@ -155,6 +179,7 @@ impl<'a> Search<'a> {
             latest: Vec::new(),
             max_steps,
             cut: false,
+            passed: false,
             watch,
             work: 0,
             row: Vec::new(),
@@ -171,7 +196,7 @@ impl<'a> Search<'a> {
                 self.row.push(self.threads.stacks_mut(thread).intern(stack));
             }
             let id = self.arrivals.len() as ArrivalId;
-            if self.arrive(NOBODY, 0, 0, id) {
+            if self.arrive((NOBODY, NOBODY), 0, 0, id) {
                 return Ok(Some(id));
             }
         }
@@ -191,10 +216,19 @@ impl<'a> Search<'a> {
                     self.cut |= !last;
                     break;
                 }
-                let movers =
-                    if switches { 0..self.threads.count() as u32 } else { from.thread..from.thread + 1 };
+                let passed = self.threads.system().passing(self.states.column(from.state, 0));
+                let movers = if passed {
+                    // It was left as soon as it was reached.
+                    0..0
+                } else if switches {
+                    0..self.threads.count() as u32
+                } else {
+                    from.thread..from.thread + 1
+                };
                 for thread in movers.filter(|&thread| !switches || thread != from.thread) {
-                    if let Some(bad) = self.expand(next as ArrivalId, thread, context)? {
+                    if let Some(bad) =
+                        self.expand(next as ArrivalId, (thread, thread), (context, from.steps + 1))?
+                    {
                         return Ok(Some(bad));
                     }
                 }
@@ -209,13 +243,13 @@ impl<'a> Search<'a> {
     fn expand(
         &mut self,
         parent: ArrivalId,
-        thread: u32,
-        contexts: u32,
+        (thread, mover): (u32, u32),
+        (contexts, steps): (u32, u32),
     ) -> Result<Option<ArrivalId>, StopReason> {
         let from = self.arrivals[parent as usize];
-        let column = 1 + thread as usize;
+        let column = 1 + mover as usize;
         let (shared, stack) = (self.states.column(from.state, 0), self.states.column(from.state, column));
-        let moves: Vec<Move> = self.threads.moves(thread as usize, shared, stack).to_vec();
+        let moves: Vec<Move> = self.threads.moves(mover as usize, shared, stack).to_vec();
         self.work += 1;
         for to in moves {
             self.row.clear();
@@ -224,8 +258,16 @@ impl<'a> Search<'a> {
             self.row[column] = to.local;
             self.work += 1 + self.row.len() / 64;
             let id = self.arrivals.len() as ArrivalId;
-            if self.arrive(thread, contexts, from.steps + 1, parent) {
+            if self.arrive((thread, mover), contexts, steps, parent) {
                 return Ok(Some(id));
+            }
+            if id < self.arrivals.len() as ArrivalId && self.threads.system().passing(to.shared) {
+                self.passed = true;
+                for finisher in 0..self.threads.count() as u32 {
+                    if let Some(bad) = self.expand(id, (thread, finisher), (contexts, steps))? {
+                        return Ok(Some(bad));
+                    }
+                }
             }
         }
         if self.work >= WORK {
@@ -236,10 +278,16 @@ impl<'a> Search<'a> {
     }
 
     /// Notes an arrival at the state in `row`, if it is of any use; whether that state is new and bad.
-    fn arrive(&mut self, thread: u32, contexts: u32, steps: u32, parent: ArrivalId) -> bool {
+    fn arrive(
+        &mut self,
+        (thread, finisher): (u32, u32),
+        contexts: u32,
+        steps: u32,
+        parent: ArrivalId,
+    ) -> bool {
         let (state, new) = self.states.insert(&self.row);
         let id = self.arrivals.len() as ArrivalId;
-        let mut arrival = Arrival { state, thread, contexts, steps, parent, earlier: id };
+        let mut arrival = Arrival { state, thread, finisher, contexts, steps, parent, earlier: id };
         if new {
             make_room(&mut self.latest, 1);
             self.latest.push(id);
@@ -302,7 +350,7 @@ impl<'a> Search<'a> {
             if arrival.parent == id {
                 break;
             }
-            movers.push(arrival.thread as usize);
+            movers.push(arrival.finisher as usize);
             id = arrival.parent;
         }
         run.reverse();

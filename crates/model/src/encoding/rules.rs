@@ -180,7 +180,8 @@ impl Encoded {
         let role = self.roles[thread];
         let vanishes = role.pooled && self.program.templates[role.template].vanishes;
         if vanishes && self.program.locations[frame.location].edges.is_empty() {
-            values[self.started(role.template)] -= 1;
+            let started = &mut values[self.started(role.template)];
+            *started = started.wrapping_sub(1);
             self.store_mixed(values, thread, role.template, &vec![0; frame.locals.len()]);
             return Word::one(self.table.symbol(Cell::idle()));
         }
@@ -302,7 +303,7 @@ impl Encoded {
         self.arrive(&mut values, edge.to, 1);
         let point = Point::At(edge.to);
         let symbol = self.table.symbol(Cell { point, locals: self.project(point, &cell.locals) });
-        let mode = Mode::Waking(event, left - 1);
+        let mode = Mode::Waking(event, left.wrapping_sub(1));
         let key = if left == 1 { self.settled(values) } else { Key { mode, values: values.into() } };
         self.add(rules, (key, Word::one(symbol)), edge.span.line);
     }
@@ -347,10 +348,10 @@ impl Encoded {
         template: TemplateId,
         locals: &[Value],
     ) {
-        if !self.mixed || locals.is_empty() {
+        let body = &self.program.procedures[self.program.templates[template].body];
+        if !self.mixed || locals.len() != body.slots() {
             return;
         }
-        let body = &self.program.procedures[self.program.templates[template].body];
         for local in body.locals.iter().filter(|local| local.mixed) {
             for slot in local.slot..local.slot + local.slots() {
                 values[self.mixed_slot(thread, slot)] = locals[slot];
@@ -361,8 +362,8 @@ impl Encoded {
     /// The local variables with the mixed ones put back.
     pub(super) fn with_mixed(&self, values: &[Value], thread: usize, locals: &[Value]) -> Vec<Value> {
         let mut locals = locals.to_vec();
-        if self.mixed {
-            let body = &self.program.procedures[self.program.templates[self.roles[thread].template].body];
+        let body = &self.program.procedures[self.program.templates[self.roles[thread].template].body];
+        if self.mixed && locals.len() == body.slots() {
             for local in body.locals.iter().filter(|local| local.mixed) {
                 for slot in local.slot..local.slot + local.slots() {
                     locals[slot] = values[self.mixed_slot(thread, slot)];

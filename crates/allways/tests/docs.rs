@@ -1,0 +1,252 @@
+//! The documentation is true: its programs have the verdicts that they state, and its commands print what it shows.
+//!
+//! In the README and in `docs/`, a block of kind `aw` or `bp` is a whole program. Its first line is a comment that says
+//! what `allways check` answers:
+//!
+//! ```text
+//! // safe                             or unsafe, or unknown
+//! // unsafe: assert                   what goes wrong, as in `violation` of the JSON
+//! // error: found `self`              a part of what is said on standard error
+//! // safe --threads p=3 --deadlock    with these options
+//! // safe; warning: is never read     a warning, a part of which is this; else there is none
+//! // lock.aw: unsafe                  the name of the file, for the commands on the same page
+//! ```
+//!
+//! In blocks of kind `console` each command `$ allways …` is run, in the order of the page, in a folder with the named
+//! programs and the corpus; what it prints must be what follows, but for figures in parentheses at the ends of verdicts.
+//! After a change of what is printed, `ALLWAYS_BLESS=1 cargo test -p allways --test docs` writes it into the pages.
+
+mod common;
+
+use common::{Run, allways, command, file, folder};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Pages whose commands are run.
+const COMMANDS: [&str; 4] = ["README.md", "docs/first-proof.md", "docs/language.md", "docs/bp.md"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The README and the pages of the book, by their paths from the root.
+fn pages() -> Vec<String> {
+    let entries = fs::read_dir(root().join("docs")).expect("the book");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"));
+    let mut pages: Vec<String> =
+        names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")).collect();
+    pages.push("README.md".to_string());
+    pages.sort();
+    pages
+}
+
+/// A block of a page.
+struct Block {
+    kind: String,
+    /// The line of the page with which its text starts, counted from 0.
+    start: usize,
+    lines: Vec<String>,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let text = fs::read_to_string(root().join(page)).expect("a page");
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (number, line) in text.lines().enumerate() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(kind), None) => {
+                open = Some(Block { kind: kind.to_string(), start: number + 1, lines: Vec::new() });
+            }
+            (None, Some(block)) => block.lines.push(line.to_string()),
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "{page}: a block is not closed");
+    blocks
+}
+
+/// A program in a page, and what it says of itself.
+struct Example {
+    place: String,
+    text: String,
+    kind: String,
+    name: Option<String>,
+    verdict: String,
+    /// What goes wrong, or what the error says.
+    detail: Option<String>,
+    options: String,
+    warnings: Vec<String>,
+}
+
+impl Example {
+    fn of(page: &str, block: &Block) -> Example {
+        let place = format!("{page}:{}", block.start + 1);
+        let first = block.lines.first().and_then(|line| line.strip_prefix("// "));
+        let mut clauses = first.unwrap_or_else(|| panic!("{place}: expected `// safe` or the like")).split("; ");
+        let claim = clauses.next().unwrap_or_default();
+        let (claim, options) = claim.split_once(" --").map_or((claim, String::new()), |(claim, options)| {
+            (claim, format!("--{options}"))
+        });
+        let ending = format!(".{}: ", block.kind);
+        let (name, claim) = match claim.split_once(&ending) {
+            Some((name, claim)) => (Some(format!("{name}.{}", block.kind)), claim),
+            None => (None, claim),
+        };
+        let (verdict, detail) = match claim.split_once(": ") {
+            Some((verdict, detail)) => (verdict, Some(detail.to_string())),
+            None => (claim, None),
+        };
+        assert!(["safe", "unsafe", "unknown", "error"].contains(&verdict), "{place}: `{verdict}` is no verdict");
+        let warnings = clauses.map(|clause| match clause.strip_prefix("warning: ") {
+            Some(warning) => warning.to_string(),
+            None => panic!("{place}: expected `warning: …`, found `{clause}`"),
+        });
+        Example {
+            warnings: warnings.collect(),
+            text: block.lines.join("\n") + "\n",
+            kind: block.kind.clone(),
+            verdict: verdict.to_string(),
+            place,
+            name,
+            detail,
+            options,
+        }
+    }
+
+    fn check(&self, folder: &Path) {
+        let place = &self.place;
+        let path = file(folder, &format!("example.{}", self.kind), &self.text);
+        let run = command(&format!("check --json --color never --timeout 20s {} {path}", self.options));
+        let run = Run::of({ run }.output().expect("it starts"));
+        if self.verdict == "error" {
+            let message = self.detail.as_deref().unwrap_or_default();
+            assert!(run.code == 2 && run.err.contains(message), "{place}: {run:?}");
+            return;
+        }
+        let warned = run.err.matches("warning: ").count();
+        assert_eq!(warned, self.warnings.len(), "{place}: {run:?}");
+        for warning in &self.warnings {
+            assert!(run.err.contains(warning), "{place}: {run:?}");
+        }
+        let answer = run.json();
+        assert_eq!(answer["verdict"], self.verdict, "{place}: {run:?}");
+        if let Some(kind) = &self.detail {
+            assert_eq!(answer["violation"], kind.as_str(), "{place}: {run:?}");
+        }
+        if self.kind == "aw" {
+            let formatted = allways(&format!("fmt --check {path}"));
+            assert_eq!(formatted.code, 0, "{place} is not formatted; {formatted:?}");
+        }
+    }
+}
+
+fn examples(page: &str) -> Vec<Example> {
+    let blocks = blocks(page);
+    let programs = blocks.iter().filter(|block| ["aw", "bp"].contains(&block.kind.as_str()));
+    programs.map(|block| Example::of(page, block)).collect()
+}
+
+#[test]
+fn every_program_in_the_documentation_has_the_verdict_that_it_states() {
+    let folder = folder("docs-programs");
+    let mut checked = 0;
+    for page in pages() {
+        for example in examples(&page) {
+            example.check(&folder);
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "only {checked} programs");
+}
+
+/// What was printed, without the figures that differ from run to run.
+fn stable(text: &str) -> Vec<String> {
+    const FIRST: [&str; 7] =
+        ["safe: ", "unsafe: ", "unknown: ", "accepted: ", "rejected: ", "converged: ", "bounded: "];
+    let line = |line: &str| match line.rsplit_once(" (") {
+        Some((verdict, _)) if FIRST.iter().any(|first| line.starts_with(first)) => verdict.to_string(),
+        _ => line.to_string(),
+    };
+    text.lines().map(line).collect()
+}
+
+fn copy_corpus(to: &Path) {
+    for part in ["aw", "pds"] {
+        let folder = to.join("corpus").join(part);
+        fs::create_dir_all(&folder).expect("a folder");
+        for entry in fs::read_dir(root().join("corpus").join(part)).expect("the corpus") {
+            let entry = entry.expect("an entry");
+            fs::copy(entry.path(), folder.join(entry.file_name())).expect("a copy");
+        }
+    }
+}
+
+/// The words of a command: `'…'` is one word.
+fn words(command: &str) -> Vec<String> {
+    let parts = command.split('\'').enumerate();
+    parts
+        .flat_map(|(number, part)| match number % 2 {
+            0 => part.split_whitespace().map(str::to_string).collect(),
+            _ => vec![part.to_string()],
+        })
+        .collect()
+}
+
+#[test]
+fn every_command_in_the_documentation_prints_what_it_shows() {
+    let bless = std::env::var_os("ALLWAYS_BLESS").is_some();
+    let mut ran = 0;
+    for page in COMMANDS {
+        let folder = folder(&format!("docs-{}", page.replace('/', "-")));
+        copy_corpus(&folder);
+        for Example { name, text, .. } in examples(page) {
+            name.map(|name| file(&folder, &name, text));
+        }
+        // Where to put what in the page, in the order of the page.
+        let mut blessed = Vec::new();
+        for block in blocks(page).iter().filter(|block| block.kind == "console") {
+            let commands: Vec<usize> =
+                (0..block.lines.len()).filter(|&line| block.lines[line].starts_with("$ ")).collect();
+            for (index, &line) in commands.iter().enumerate() {
+                let place = format!("{page}:{}", block.start + line + 1);
+                let next = commands.get(index + 1).copied().unwrap_or(block.lines.len());
+                let arguments = block.lines[line].strip_prefix("$ allways ");
+                let arguments = words(arguments.unwrap_or_else(|| panic!("{place}: expected `$ allways …`")));
+                let run = command("").current_dir(&folder).args(arguments).output();
+                let run = Run::of(run.expect("it starts"));
+                let printed = format!("{}{}", run.err, run.out);
+                let shown = block.lines[line + 1..next].join("\n");
+                ran += 1;
+                if stable(&printed) == stable(&shown) {
+                    continue;
+                }
+                assert!(bless, "{place} prints\n{printed}\nand not\n{shown}");
+                blessed.push((block.start + line + 1..block.start + next, printed));
+            }
+        }
+        if !blessed.is_empty() {
+            let text = fs::read_to_string(root().join(page)).expect("a page");
+            let mut lines: Vec<&str> = text.lines().collect();
+            for (range, printed) in blessed.iter().rev() {
+                lines.splice(range.clone(), printed.lines());
+            }
+            fs::write(root().join(page), lines.join("\n") + "\n").expect("a page");
+        }
+    }
+    assert!(ran > 15, "only {ran} commands");
+}
+
+#[test]
+fn the_programs_of_the_corpus_are_formatted() {
+    let programs = fs::read_dir(root().join("corpus/aw")).expect("the corpus");
+    let mut command = command("fmt --check");
+    for entry in programs {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|ending| ending == "aw") {
+            command.arg(path);
+        }
+    }
+    let run = Run::of(command.output().expect("it starts"));
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", ""));
+}

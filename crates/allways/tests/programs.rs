@@ -1,0 +1,120 @@
+//! The corpus of programs, each with what its file says of it.
+//!
+//! `//! verdict: safe` is an expectation for `allways check FILE`; `threads`, `property`, `violation` and `switches` add to
+//! it, and `//! run: OPTIONS => VERDICT` stands for a run with options of its own. See `corpus/aw/README.md`.
+
+mod common;
+
+use common::{Run, command};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+struct Expected {
+    options: String,
+    verdict: String,
+    violation: Option<String>,
+    switches: Option<u64>,
+}
+
+fn programs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/aw");
+    let entries = fs::read_dir(folder).expect("the corpus").map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|ending| ending == "aw")).collect();
+    paths.sort();
+    assert!(paths.len() > 50, "a corpus");
+    paths
+}
+
+/// What a file says of itself.
+fn expectations(path: &Path) -> Vec<Expected> {
+    let text = fs::read_to_string(path).expect("text");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("//! ")?.split_once(": "));
+    let (mut options, mut verdicts, mut violation, mut switches) = (String::new(), Vec::new(), None, None);
+    for (key, value) in lines {
+        match key {
+            "threads" => options += &format!(" --threads {value}"),
+            "property" => options += &format!(" --{value}"),
+            "violation" => violation = Some(value.to_string()),
+            "switches" => switches = Some(value.parse().expect("a number")),
+            "verdict" => verdicts.push((String::new(), value.to_string())),
+            "run" => {
+                let (options, verdict) = value.split_once(" => ").expect("OPTIONS => VERDICT");
+                verdicts.push((options.to_string(), verdict.to_string()));
+            }
+            other => panic!("{}: `{other}` is not an expectation", path.display()),
+        }
+    }
+    assert!(!verdicts.is_empty(), "{} expects nothing", path.display());
+    let expected = |(own, verdict): (String, String)| Expected {
+        options: format!("{options} {own}"),
+        verdict,
+        violation: violation.clone(),
+        switches,
+    };
+    verdicts.into_iter().map(expected).collect()
+}
+
+fn check(path: &Path, options: &str) -> Run {
+    Run::of(command("check --json").arg(path).args(options.split_whitespace()).output().expect("it starts"))
+}
+
+#[test]
+fn every_program_has_the_verdict_it_states() {
+    for path in programs() {
+        for expected in expectations(&path) {
+            let run = check(&path, &expected.options);
+            let what = format!("{} {}: {run:?}", path.display(), expected.options);
+            assert_eq!(run.err, "", "no complaint: {what}");
+            let answer = run.json();
+            assert_eq!(answer["verdict"], expected.verdict, "{what}");
+            assert_eq!(answer["certified"], expected.verdict != "unknown", "{what}");
+            if expected.verdict == "unsafe" {
+                if let Some(violation) = &expected.violation {
+                    assert_eq!(answer["violation"], violation.as_str(), "{what}");
+                }
+                if let Some(switches) = expected.switches {
+                    assert_eq!(answer["switches"], switches, "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// Each file with two engines, another two for each file; with `ALLWAYS_RANDOM` set, with all of them.
+#[test]
+fn engines_agree_on_programs() {
+    let bounded = ["rounds-delays", "contexts"];
+    let engines: Vec<&str> = allways::engines().iter().map(|engine| engine.name()).collect();
+    let engines: Vec<&str> = engines.into_iter().filter(|name| !bounded.contains(name)).collect();
+    let all = std::env::var_os("ALLWAYS_RANDOM").is_some();
+    let mut decided = 0;
+    for (index, path) in programs().iter().enumerate() {
+        for expected in expectations(path).iter().filter(|expected| expected.verdict != "unknown") {
+            for (number, engine) in engines.iter().enumerate() {
+                if !all && number % 5 != index % 5 {
+                    continue;
+                }
+                let run = check(path, &format!("{} --engine {engine} --timeout 500ms", expected.options));
+                let answer = run.json();
+                let verdict = answer["verdict"].as_str().expect("a verdict").to_string();
+                let agrees = verdict == expected.verdict || verdict == "unknown";
+                assert!(agrees, "{engine} {} {}: {run:?}", path.display(), expected.options);
+                decided += usize::from(verdict != "unknown");
+            }
+        }
+    }
+    assert!(decided > 100, "only {decided} were decided");
+}
+
+#[test]
+fn reductions_change_no_verdict() {
+    for path in programs() {
+        for expected in expectations(&path).iter().filter(|expected| expected.verdict != "unknown") {
+            let run = check(&path, &format!("{} --unreduced --timeout 20s", expected.options));
+            let answer = run.json();
+            let verdict = answer["verdict"].as_str().expect("a verdict");
+            assert!(verdict == expected.verdict || verdict == "unknown", "{}: {run:?}", path.display());
+        }
+    }
+}
