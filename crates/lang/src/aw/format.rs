@@ -132,7 +132,8 @@ impl Layout<'_> {
         let mut before = "";
         for (number, &Part { start, open, close }) in parts.iter().enumerate() {
             let next = parts.get(number + 1).map(|part| part.start);
-            if close == open + 1 && next.is_none() {
+            let commented = self.pieces[start..open].iter().any(Piece::ends_line);
+            if close == open + 1 && next.is_none() && !commented {
                 self.statement(start, close + 1, indent, before);
                 return;
             }

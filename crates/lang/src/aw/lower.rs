@@ -10,8 +10,10 @@ mod declarations;
 mod expressions;
 mod flow;
 mod properties;
+mod simple;
 mod statements;
 mod unused;
+mod variables;
 
 use super::ast::{Expr, ExprKind, Item, Module, Name, Routine, RoutineKind};
 use super::names::{Globals, Meaning};

@@ -2,6 +2,7 @@
 
 mod examples;
 mod format;
+mod hostile;
 mod lowering;
 mod meaning;
 mod syntax;

@@ -12,7 +12,7 @@
 
 use super::super::components::components;
 use allways_model::program::{Edge, Label, Location, LocationId, Op, Program, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The number of a point.
 pub(in super::super) type Point = usize;
@@ -40,8 +40,8 @@ pub(in super::super) struct Labelled<'a> {
     pub counted: bool,
 }
 
-/// The most points whose steps are merged in one location; where there are more, steps that do nothing lead to them.
-const MERGED: usize = 64;
+/// How much may be copied of a small body. It would take hundreds of alternatives that lead to one another to exceed it.
+const BUDGET: usize = 100_000;
 
 impl Flow {
     /// A new point, which leads nowhere until it is told otherwise.
@@ -146,9 +146,9 @@ impl Resolver {
         for label in labels {
             apart[label.point] |= label.counted;
         }
-        let size: usize =
-            flow.points.iter().map(|out| if let Out::Steps(steps) = out { size(steps) } else { 1 }).sum();
-        Resolver { becomes: (0..flow.points.len()).collect(), apart, budget: 16 * size + 1024, flow }
+        let cost = |out: &Out| if let Out::Steps(steps) = out { size(steps) } else { 1 };
+        let all: usize = flow.points.iter().map(cost).sum();
+        Resolver { becomes: (0..flow.points.len()).collect(), apart, budget: 8 * all + BUDGET, flow }
     }
 
     fn resolve(&mut self) {
@@ -201,33 +201,55 @@ impl Resolver {
         }
     }
 
+    /// A point with the steps of several others. When nothing more may be copied, with steps that lead to them.
     fn merge(&mut self, to: &[Point], merged: &mut HashMap<Point, Vec<Point>>, span: Span) -> Point {
-        let parts = |point: &Point| match merged.get(point).filter(|_| !self.apart[*point]) {
-            Some(parts) => parts.clone(),
-            None => vec![*point],
+        let point = self.fresh();
+        let Some((parts, cost)) = self.parts(to, merged) else {
+            self.budget /= 2;
+            let lead = |&to: &Point| Edge { op: Op::Skip, to, span };
+            self.flow.steps(point, to.iter().map(lead).collect(), span);
+            return point;
         };
-        let mut all: Vec<Point> = to.iter().flat_map(parts).take(MERGED + 1).collect();
-        dedup(&mut all);
-        if all.len() > MERGED {
-            all = to.to_vec();
-        }
-        let many = all.len() > MERGED;
+        self.budget -= cost;
         let mut steps = Vec::new();
-        for &part in &all {
+        for &part in &parts {
             match &self.flow.points[part] {
-                Out::Steps(own) if !many && !self.apart[part] && size(own) <= self.budget => {
-                    self.budget -= size(own);
-                    steps.extend(own.iter().cloned());
+                Out::Steps(own) if !self.apart[part] => {
+                    steps.extend(own.iter().cloned().map(|step| match step.op {
+                        Op::Return(_) | Op::NoResult => Edge { to: point, ..step },
+                        _ => step,
+                    }))
                 }
                 _ => steps.push(Edge { op: Op::Skip, to: part, span }),
             }
         }
-        let point = self.fresh();
         self.flow.steps(point, steps, span);
-        if !many {
-            merged.insert(point, all);
-        }
+        merged.insert(point, parts);
         point
+    }
+
+    /// The points whose steps are merged, each once, and what it costs to copy them; `None` if that is too much.
+    fn parts(&self, to: &[Point], merged: &HashMap<Point, Vec<Point>>) -> Option<(Vec<Point>, usize)> {
+        let mut seen = HashSet::new();
+        let mut parts = Vec::new();
+        let mut cost = 0;
+        for point in to {
+            let own = std::slice::from_ref(point);
+            let of_point = merged.get(point).filter(|_| !self.apart[*point]).map_or(own, Vec::as_slice);
+            for &part in of_point {
+                cost += match &self.flow.points[part] {
+                    Out::Steps(steps) if !self.apart[part] => 1 + size(steps),
+                    _ => 1,
+                };
+                if cost > self.budget {
+                    return None;
+                }
+                if seen.insert(part) {
+                    parts.push(part);
+                }
+            }
+        }
+        Some((parts, cost))
     }
 
     fn fresh(&mut self) -> Point {
@@ -272,7 +294,7 @@ impl Resolver {
 
 /// Leaves the first of each.
 fn dedup(points: &mut Vec<Point>) {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     points.retain(|&point| seen.insert(point));
 }
 

@@ -4,16 +4,14 @@
 //! with a label of its own, a jump takes one that does nothing, so that there is a place where the label is. A declaration
 //! at the start of a body with a constant value takes no step: it is the initial value of the variable.
 
-use super::super::ast::{self, Declarator, ExprKind, Name, Reference, Statement, StatementKind};
-use super::super::foreign;
-use super::super::names::{Meaning, Sort};
+use super::super::ast::{self, Declarator, ExprKind, Name, Statement, StatementKind};
+use super::super::names::Sort;
 use super::super::suggest::{did_you_mean, quote};
+use super::Lowering;
 use super::body::{BodyLabel, Loop};
 use super::flow::Point;
-use super::{Call, Lowering};
 use crate::diagnostic::Severity;
-use allways_model::program::{Edge, Expr, LockPlace, Op, Place, Span, Target, Type};
-use std::collections::HashSet;
+use allways_model::program::{Edge, Expr, Op, Place, Span, Target, Type};
 
 impl<'a> Lowering<'a, '_> {
     /// Statements from a point on. Gives the point after them.
@@ -91,51 +89,6 @@ impl<'a> Lowering<'a, '_> {
                 let op = self.simple(kind, span);
                 self.body.flow.step(at, op.unwrap_or(Op::Skip), span)
             }
-        }
-    }
-
-    /// A statement that is one step and goes on to the next.
-    fn simple(&mut self, kind: &'a StatementKind<'a>, span: Span) -> Option<Op> {
-        match kind {
-            StatementKind::Assign(targets, values) => self.assignment(targets, values, span),
-            StatementKind::Call(name, arguments) => self.call(*name, arguments, Vec::new()),
-            StatementKind::Assume(condition) => {
-                Some(Op::Guard(self.of_sort(condition, Sort::Bool, "after `assume`")?, true))
-            }
-            StatementKind::Assert(condition) => {
-                Some(Op::Assert(self.of_sort(condition, Sort::Bool, "after `assert`")?))
-            }
-            StatementKind::Error => Some(Op::Error),
-            StatementKind::Acquire(lock) => Some(Op::Acquire(self.lock(lock)?)),
-            StatementKind::Release(lock) => Some(Op::Release(self.lock(lock)?)),
-            StatementKind::Spawn(name) => {
-                self.only_in(false, "spawn", span);
-                self.no_place_in_atomic("spawn", span);
-                let Meaning::Thread(number) = self.routine_named(*name, "a thread")? else { return None };
-                let template = self.heads[number].template?;
-                self.program.templates[template].spawned = true;
-                self.spawns.push((template, *name));
-                Some(Op::Spawn(template, Vec::new()))
-            }
-            StatementKind::Post(name, arguments) => {
-                self.only_in(true, "post", span);
-                self.no_place_in_atomic("post", span);
-                let Meaning::Task(number) = self.routine_named(*name, "a task")? else { return None };
-                let arguments = self.arguments(*name, number, arguments);
-                Some(Op::Spawn(self.heads[number].template?, arguments?))
-            }
-            StatementKind::Wait(name) => {
-                self.only_in(false, "wait", span);
-                self.no_place_in_atomic("wait", span);
-                Some(Op::Wait(self.event(*name)?))
-            }
-            StatementKind::Broadcast(name) => {
-                self.only_in(false, "broadcast", span);
-                self.no_place_in_atomic("broadcast", span);
-                Some(Op::Broadcast(self.event(*name)?))
-            }
-            // The rest are not simple, but for this one.
-            _ => Some(Op::Skip),
         }
     }
 
@@ -356,213 +309,8 @@ impl<'a> Lowering<'a, '_> {
         Place { target: Target::Local(variable.slot), ty: variable.ty, span }
     }
 
-    fn assignment(
-        &mut self,
-        targets: &'a [Reference<'a>],
-        values: &'a [ast::Expr<'a>],
-        span: Span,
-    ) -> Option<Op> {
-        let places: Vec<Option<Place>> = targets.iter().map(|target| self.place(target)).collect();
-        if let ([value], [_]) = (values, targets)
-            && let ExprKind::Call(name, arguments) = &value.kind
-        {
-            let operands = self.callee(*name, arguments);
-            let place = places.into_iter().next()??;
-            let (callee, arguments) = operands?;
-            self.result_fits(*name, callee, place.ty)?;
-            return Some(Op::Call(callee, arguments, vec![place]));
-        }
-        if targets.len() != values.len() {
-            let count =
-                |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-            let message =
-                format!("expected {}, found {}", count(targets.len(), "value"), count(values.len(), "value"));
-            let help = "each variable on the left gets one of the values on the right".to_string();
-            self.error(span, message, Some(help));
-            return None;
-        }
-        let mut lowered = Vec::new();
-        for (place, value) in places.iter().zip(values) {
-            lowered.push(match place {
-                Some(place) => self.stored(value, place.ty),
-                None => self.expression(value).map(|(expr, _)| expr),
-            });
-        }
-        let places: Vec<Place> = places.into_iter().collect::<Option<_>>()?;
-        let mut seen = HashSet::new();
-        for (place, target) in places.iter().zip(targets) {
-            let key = match place.target {
-                Target::Shared(slot) => (true, slot),
-                Target::Local(slot) => (false, slot),
-                _ => continue,
-            };
-            if !seen.insert(key) {
-                let message =
-                    format!("expected different variables, found {} twice", quote(target.name.text));
-                self.error(target.span, message, None);
-            }
-        }
-        Some(Op::Assign(places, lowered.into_iter().collect::<Option<_>>()?, None))
-    }
-
-    fn call(&mut self, name: Name<'a>, arguments: &'a [ast::Expr<'a>], places: Vec<Place>) -> Option<Op> {
-        let (callee, arguments) = self.callee(name, arguments)?;
-        Some(Op::Call(callee, arguments, places))
-    }
-
-    /// The procedure that is called, and its arguments.
-    fn callee(&mut self, name: Name<'a>, arguments: &'a [ast::Expr<'a>]) -> Option<(usize, Vec<Expr>)> {
-        if self.globals.get(name.text).is_none() {
-            let (diagnostics, globals) = (&mut *self.diagnostics, &self.globals);
-            diagnostics.add(Severity::Error, name.span.start as usize..name.span.end as usize, || {
-                let procedures =
-                    globals.iter().filter(|global| matches!(global.meaning, Meaning::Procedure(_)));
-                let help = foreign::procedure(name.text).map(str::to_string);
-                let help =
-                    help.or_else(|| did_you_mean(name.text, procedures.map(|global| global.name.text)));
-                (format!("unknown procedure {}", quote(name.text)), help)
-            });
-            return None;
-        }
-        let Meaning::Procedure(callee) = self.routine_named(name, "a procedure")? else { return None };
-        let atomic = self.body.atomic.is_some();
-        self.body.summary.calls.push(Call { callee, name: name.span, atomic });
-        Some((callee, self.arguments(name, callee, arguments)?))
-    }
-
-    /// A routine of the kind that is expected.
-    fn routine_named(&mut self, name: Name<'a>, expected: &str) -> Option<Meaning> {
-        let meaning = self.global(name, expected)?;
-        let help = match (expected, meaning) {
-            ("a procedure", Meaning::Procedure(_)) | ("a thread", Meaning::Thread(_)) => {
-                self.globals.touch(name.text);
-                return Some(meaning);
-            }
-            ("a task", Meaning::Task(number)) if self.is_task(number) => {
-                self.globals.touch(name.text);
-                return Some(meaning);
-            }
-            (_, Meaning::Procedure(_)) => Some("a procedure is called by `f(…);`"),
-            (_, Meaning::Thread(_)) => Some("a thread is started by `spawn name;`"),
-            (_, Meaning::Task(_)) => Some("a task is started by `post name(…);`"),
-            _ => None,
-        };
-        self.misfit(name, expected, meaning, help);
-        None
-    }
-
-    fn arguments(
-        &mut self,
-        name: Name<'a>,
-        callee: usize,
-        arguments: &'a [ast::Expr<'a>],
-    ) -> Option<Vec<Expr>> {
-        let expected = self.heads[callee].parameters.len();
-        if expected != arguments.len() {
-            let plural = if expected == 1 { "" } else { "s" };
-            let message = format!(
-                "expected {expected} argument{plural} for {}, found {}",
-                quote(name.text),
-                arguments.len()
-            );
-            self.error(name.span, message, None);
-            return None;
-        }
-        let mut lowered = Vec::new();
-        for (index, argument) in arguments.iter().enumerate() {
-            lowered.push(match self.heads[callee].parameters[index] {
-                Some(ty) => self.stored(argument, ty),
-                None => self.expression(argument).map(|(expr, _)| expr),
-            });
-        }
-        lowered.into_iter().collect()
-    }
-
-    /// Whether the result of a procedure can be stored in something of a type.
-    fn result_fits(&mut self, name: Name<'a>, callee: usize, ty: Type) -> Option<()> {
-        let head = &self.heads[callee];
-        if !head.has_result {
-            let message =
-                format!("expected a procedure with a result, found {}, which has none", quote(name.text));
-            let help = "a procedure with a result is declared by `proc f() : int { … }`".to_string();
-            self.error(name.span, message, Some(help));
-            return None;
-        }
-        let (found, wanted) = (super::declarations::sort_of(head.result?), super::declarations::sort_of(ty));
-        if found != wanted {
-            let message = format!(
-                "expected {}, found {}, the result of {}",
-                wanted.words(),
-                found.words(),
-                quote(name.text)
-            );
-            self.error(name.span, message, None);
-            return None;
-        }
-        Some(())
-    }
-
-    fn event(&mut self, name: Name<'a>) -> Option<usize> {
-        let meaning = self.global(name, "an event")?;
-        let Meaning::Event(number) = meaning else {
-            self.misfit(name, "an event", meaning, Some("an event is declared by `event e;`"));
-            return None;
-        };
-        self.globals.touch(name.text);
-        Some(number)
-    }
-
-    fn lock(&mut self, lock: &'a Reference<'a>) -> Option<LockPlace> {
-        let (name, span) = (lock.name, lock.span);
-        let meaning = match self.body.local(name.text) {
-            Some(_) => Meaning::Shared(0),
-            None => self.global(name, "a lock")?,
-        };
-        let Meaning::Lock(number) = meaning else {
-            self.misfit(name, "a lock", meaning, Some("a lock is declared by `lock m;`"));
-            return None;
-        };
-        self.globals.touch(name.text);
-        let (slot, length) = (self.program.shared[number].slot, self.program.shared[number].length);
-        match (&lock.index, length) {
-            (None, None) => Some(LockPlace { slot, element: None, span }),
-            (Some(index), Some(length)) => match self.index(index, length)? {
-                Ok(offset) => Some(LockPlace { slot: slot + offset, element: None, span }),
-                Err(index) => Some(LockPlace { slot, element: Some((length, index)), span }),
-            },
-            (None, Some(_)) => {
-                let message = format!("expected a lock, found the array {}", quote(name.text));
-                self.error(name.span, message, Some("an element is written `m[i]`".to_string()));
-                None
-            }
-            (Some(_), None) => {
-                self.error(
-                    name.span,
-                    format!("expected an array, found {}, which is none", quote(name.text)),
-                    None,
-                );
-                None
-            }
-        }
-    }
-
-    /// Complains about a statement that belongs to the other kind of program.
-    fn only_in(&mut self, asynchronous: bool, word: &str, span: Span) {
-        if self.asynchronous != asynchronous {
-            let (here, help) = match asynchronous {
-                true => {
-                    ("a program of threads", "tasks, `post` and `yield` belong to programs with a `main`")
-                }
-                false => {
-                    ("an asynchronous program", "in a program with a `main`, use `post`, `yield` and `await`")
-                }
-            };
-            self.error(span, format!("expected no `{word}` in {here}, found one"), Some(help.to_string()));
-        }
-    }
-
     /// Complains about a statement inside `atomic`, and remembers it for those who call this body from inside one.
-    fn no_place_in_atomic(&mut self, word: &'static str, span: Span) {
+    pub(super) fn no_place_in_atomic(&mut self, word: &'static str, span: Span) {
         self.body.summary.unfit.get_or_insert(word);
         if self.body.atomic.is_some() {
             let help = "an `atomic` block is one step of one thread".to_string();
