@@ -133,3 +133,15 @@ fn show_expr(program: &Program, location: &Location, expr: &Expr) -> String {
         other => format!("{other:?}"),
     }
 }
+
+#[test]
+fn the_editors_know_all_keywords() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/aw.tmLanguage.json");
+    let grammar = std::fs::read_to_string(path).expect("the grammar is in the repository");
+    assert!(lexer::KEYWORDS.is_sorted());
+    for keyword in lexer::KEYWORDS {
+        let mut words = grammar.split(|letter: char| !letter.is_ascii_alphabetic());
+        // `\\b`, the border of a word, comes right before the first of a list.
+        assert!(words.any(|word| word == keyword || word.strip_prefix('b') == Some(keyword)), "{keyword}");
+    }
+}
