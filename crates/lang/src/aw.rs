@@ -16,6 +16,23 @@
 //! never at(crit) >= 2;
 //! ```
 //!
+//! Where the description of the language leaves room, this is what is done:
+//!
+//! * `/* … */` is a comment too; `else if` needs no braces in between; `{ … }` is a statement, and a scope; a statement
+//!   may have several labels; one `const`, `lock` or `event` may declare several names, with commas.
+//! * All names outside bodies are different, whatever they stand for. Local variables may hide them, and those of blocks
+//!   further out; parameters and the outermost block of a body are one scope.
+//! * The value that an array is declared with is that of each of its elements; `*` is a new choice for each.
+//! * A declaration at the start of a body with a constant value takes no step: the variable starts with it. Other
+//!   declarations are assignments, one step for each variable.
+//! * `goto`, `break`, `continue`, `loop` and `choose` take no step. A thread at a `choose` takes the first step of one of
+//!   the branches; but if that branch starts with a `wait`, or with a label that an `at` mentions, or is empty at the end
+//!   of a thread, choosing it is a step.
+//! * `x = *` is any value of the type of `x`, also as an argument, a result or an initial value; elsewhere `*` is either
+//!   Boolean. Numbers and Booleans do not mix. Calls are statements, or the whole right side of an assignment.
+//! * `return;` in a thread goes to its end. A procedure whose result nobody stores may be called all the same.
+//! * A name that starts with `_` is not warned about.
+//!
 //! A text goes through `lexer`, `parser` (a tree, `ast`) and `lower`, which checks names and types and makes a
 //! [`Program`]. A text with syntax errors is not looked at any further. `format` works on tokens alone, so it cannot
 //! change what a text means.

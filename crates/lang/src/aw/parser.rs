@@ -9,8 +9,8 @@ mod statements;
 
 use super::ast::{Module, Name, join};
 use super::foreign;
-use super::lexer::{Kind, Lexed, Token};
-use super::suggest::quote;
+use super::lexer::{KEYWORDS, Kind, Lexed, Token};
+use super::suggest::{did_you_mean, quote};
 use super::{MAX_NESTING, MAX_TEXT};
 use crate::diagnostic::{Diagnostics, Severity, excerpt};
 use allways_model::program::Span;
@@ -140,6 +140,12 @@ impl<'a> Parser<'a, '_> {
             return Err(self.unexpected_with(expected, Some(help)));
         }
         Err(self.unexpected(expected))
+    }
+
+    /// "did you mean `while`?"
+    fn like_keyword(&self, word: &str) -> Option<String> {
+        let long = |word: &&str| word.len() > 2;
+        Some(word).filter(long).and_then(|word| did_you_mean(word, KEYWORDS.into_iter().filter(long)))
     }
 
     /// How a token is shown.

@@ -5,6 +5,7 @@ mod format;
 mod hostile;
 mod lowering;
 mod meaning;
+mod runs;
 mod syntax;
 
 use super::*;

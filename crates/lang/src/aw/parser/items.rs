@@ -118,7 +118,7 @@ impl<'a> Parser<'a, '_> {
             (Kind::Bad, _) => foreign::bytes(self.bytes(self.peek().span)).map(str::to_string),
             (_, "}") => Some("there is no `{` to which this `}` belongs".to_string()),
             (_, ";") => Some("delete this `;`".to_string()),
-            _ => foreign::item(word).map(str::to_string),
+            _ => foreign::item(word).map(str::to_string).or_else(|| self.like_keyword(word)),
         };
         self.unexpected_with(DECLARATION, help)
     }
@@ -157,9 +157,10 @@ impl<'a> Parser<'a, '_> {
                 simple(TypeKind::Int)
             }
             (Kind::Name, word) if self.ahead(1).kind == Kind::Name || self.is(1, "=") || self.is(1, ";") => {
-                let help = foreign::type_name(word)
-                    .unwrap_or("a variable is declared by its type and its name: `int x`");
-                Err(self.unexpected_with(EXPECTED, Some(help.to_string())))
+                let help = foreign::type_name(word).map(str::to_string).or_else(|| self.like_keyword(word));
+                let help =
+                    help.unwrap_or("a variable is declared by its type and its name: `int x`".to_string());
+                Err(self.unexpected_with(EXPECTED, Some(help)))
             }
             (Kind::Name | Kind::Number, _) | (Kind::Symbol, "-" | "(") => {
                 let low = self.bound()?;

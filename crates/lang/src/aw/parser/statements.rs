@@ -276,16 +276,17 @@ impl<'a> Parser<'a, '_> {
             let arguments = self.arguments()?;
             let span = self.since(start.span);
             if self.at("{") {
-                let help = format!("the language has no statement {}", super::quote(word));
+                let help = format!("there is no statement {}", super::quote(word));
+                let help = self.like_keyword(word).unwrap_or(help);
                 return Err(self.unexpected_with("`;` after the call", Some(help)));
             }
             self.semicolon("the call")?;
             return Ok((StatementKind::Call(name, arguments), span));
         }
         if self.ahead(1).kind == Kind::Name {
-            let help =
-                foreign::type_name(word).unwrap_or("a local variable is declared by its type: `int x = 0;`");
-            return Err(self.unexpected_with("a statement", Some(help.to_string())));
+            let help = foreign::type_name(word).map(str::to_string).or_else(|| self.like_keyword(word));
+            let help = help.unwrap_or("a local variable is declared by its type: `int x = 0;`".to_string());
+            return Err(self.unexpected_with("a statement", Some(help)));
         }
         let targets = self.list(|parser| parser.reference("the name of a variable"))?;
         if !self.at("=") {
@@ -349,7 +350,7 @@ impl<'a> Parser<'a, '_> {
         }
         let help = match self.at("==") {
             true => Some(format!("an assignment is written `{target} = …;`")),
-            false => None,
+            false => targets.last().and_then(|target| self.like_keyword(target.name.text)),
         };
         self.unexpected_with("`=`", help)
     }

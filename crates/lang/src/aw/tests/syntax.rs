@@ -204,6 +204,32 @@ fn statements_of_other_languages() {
 }
 
 #[test]
+fn misspelt_words() {
+    assert_snapshot!(body("whlie (b) { x = 1; }\nskpi;\nasert b;\nif (b) { skip; } els { skip; }\nretrun 1;"), @"
+    3:11: expected `;` after the call, found `{`
+      did you mean `while`?
+    4:5: expected `=`, found `;`
+      did you mean `skip`?
+    5:1: expected a statement, found `asert`
+      did you mean `assert`?
+    6:22: expected `=`, found `{`
+      did you mean `else`?
+    7:8: expected `=`, found `1`
+      did you mean `return`?
+    ");
+    assert_snapshot!(said("thred t { skip; }\nshard int x;\nnevr x == 1;\nshared boool b;"), @"
+    1:1: expected a declaration such as `shared`, `proc`, `thread` or `never`, found `thred`
+      did you mean `thread`?
+    2:1: expected a declaration such as `shared`, `proc`, `thread` or `never`, found `shard`
+      did you mean `shared`?
+    3:1: expected a declaration such as `shared`, `proc`, `thread` or `never`, found `nevr`
+      did you mean `never`?
+    4:8: expected a type: `bool`, `int`, or a range such as `0..3`, found `boool`
+      did you mean `bool`?
+    ");
+}
+
+#[test]
 fn declarations_of_other_languages() {
     assert_snapshot!(said("int x;\nthread t { skip; }"), @"
     1:1: expected a declaration such as `shared`, `proc`, `thread` or `never`, found `int`
