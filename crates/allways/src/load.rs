@@ -245,10 +245,15 @@ impl Loaded {
         Some(format!("--threads {}", taken.collect::<Vec<_>>().join(",")))
     }
 
+    /// Whether more threads can be taken.
+    pub fn can_grow(&self) -> bool {
+        self.open.is_some_and(|any| any < TRIED)
+    }
+
     /// Takes one thread more of each template whose number is open, if that is so and there are few.
     pub fn grow(&mut self) -> Result<bool, LoadError> {
         let (Some(encoded), Some(any)) = (self.system.program(), self.open) else { return Ok(false) };
-        if any >= TRIED {
+        if !self.can_grow() {
             return Ok(false);
         }
         let program = encoded.program();

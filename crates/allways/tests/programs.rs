@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Run, command};
+use common::{Run, allways, command, file, folder};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -117,4 +117,26 @@ fn reductions_change_no_verdict() {
             assert!(verdict == expected.verdict || verdict == "unknown", "{}: {run:?}", path.display());
         }
     }
+}
+
+/// Sixty variables with any initial value, of which ten can matter: the rest are computed from each other for nothing.
+#[test]
+fn a_program_costs_what_matters() {
+    let mut text = String::new();
+    (0..10).for_each(|number| text += &format!("shared bool m{number} = *;\n"));
+    (0..50).for_each(|number| text += &format!("shared bool x{number} = *;\n"));
+    text += "thread t[2] {\n  bool y;\n  loop {\n";
+    for number in 0..50 {
+        text += &format!("    x{number} = x{} || m{};\n", (number + 7) % 50, number % 10);
+    }
+    text += "    y = x3;\n    m0, m1 = m1, m0;\n";
+    (2..10).for_each(|number| text += &format!("    assume m{number} == m0 || *;\n"));
+    text += "    assert m0 || !m0;\n    x0 = y;\n  }\n}\n";
+    let folder = folder("costs");
+    let file = file(&folder, "sixty.aw", text);
+    let run = allways(&format!("check --quiet --timeout 60s {file}"));
+    assert!(run.out.starts_with("safe: "), "{run:?}");
+    let all = allways(&format!("check --quiet --timeout 60s --unreduced {file}"));
+    assert_eq!(all.code, 2, "too many initial states to begin with: {all:?}");
+    assert!(all.err.contains("initial states"), "{all:?}");
 }

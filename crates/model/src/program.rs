@@ -100,7 +100,7 @@ pub struct Variable {
     pub length: Option<usize>,
     /// The initial values of its elements; `None` is any value of the (finite) type. Of a parameter, ignored.
     pub initial: Vec<Option<Value>>,
-    /// A local variable that other threads write with [`Place::Others`].
+    /// A local variable that other threads write with [`Target::Others`].
     pub mixed: bool,
     /// Where it is declared.
     pub span: Span,

@@ -44,6 +44,9 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
     Ok(worst)
 }
 
+/// How long a program is tried with few threads if it may have more.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// One file of those to be checked.
 struct One<'a> {
     arguments: &'a Check,
@@ -85,10 +88,14 @@ impl One<'_> {
         }
         let mut question = Question { property, ..question.clone() };
         let checked = loop {
-            let checked =
-                self.session.watched(|watch| check(&loaded.system, &question, self.engine, watch))?;
-            // A program that leaves the number of threads open is tried with more of them.
-            let undecided = matches!(checked.report.verdict, Verdict::Unknown(StopReason::GaveUp(_)));
+            // A program that leaves the number of threads open is tried with more of them, and not for ever with few.
+            let patience = loaded.can_grow().then(|| Instant::now() + PATIENCE);
+            let checked = self.session.watched(|watch| {
+                let deadline = watch.deadline.into_iter().chain(patience).min();
+                check(&loaded.system, &question, self.engine, &Watch { deadline, ..*watch })
+            })?;
+            let undecided =
+                matches!(checked.report.verdict, Verdict::Unknown(StopReason::GaveUp(_) | StopReason::Time));
             if !undecided || !loaded.grow()? {
                 break checked;
             }
