@@ -39,6 +39,7 @@ mod tests;
 
 use crate::diagnostic::{Diagnostics, Severity};
 use allways_model::program::Program;
+pub(crate) use scanner::is_keyword;
 
 /// How deep statements and expressions may be nested.
 pub const MAX_DEPTH: usize = 200;

@@ -6,9 +6,11 @@
 //! * [`diagnostic`]: what a reader says about a text, and where;
 //! * [`aw`]: the language of programs;
 //! * [`pds`]: concurrent pushdown systems in the format of the CUBA tool, with its `.init` and `.spec` files;
-//! * [`bp`]: Boolean programs, as SATABS and IJIT write them.
+//! * [`bp`]: Boolean programs, as SATABS and IJIT write them;
+//! * [`write`](mod@write): the other way, from programs to text.
 
 pub mod aw;
 pub mod bp;
 pub mod diagnostic;
 pub mod pds;
+pub mod write;

@@ -74,6 +74,11 @@ const SYMBOLS: [&str; 26] = [
     "&", "|", "^", "=", "*", "'",
 ];
 
+/// Whether a word cannot be a name.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
+
 /// A place in a text, from which tokens are taken.
 #[derive(Clone)]
 pub(super) struct Scanner<'a> {

@@ -1,0 +1,39 @@
+//! Programs as text, from the model: what was written in one notation can be read in another.
+//!
+//! Reading the text back gives a program with the same verdicts: what can go wrong, and whether all threads can get
+//! stuck. It need not be the same program. Steps that touch nothing may come in between, and threads that are there from
+//! the start may be started one by one. Two things are timed exactly, since others can tell: a thread is at a `wait` the
+//! moment it comes there, and what is one step stays one step.
+//!
+//! One statement per location, in the order of the source, with jumps where control does not simply go on. A program
+//! that a notation cannot express is refused, with the reason and the place: [`Refusal`].
+//!
+//! * [`aw`](fn@aw): the language of this tool;
+//! * [`bp`](fn@bp): Boolean programs.
+
+mod aw;
+mod bp;
+mod graph;
+mod names;
+#[cfg(test)]
+mod tests;
+
+pub use aw::aw;
+pub use bp::bp;
+
+use allways_model::program::Span;
+
+/// Why a program cannot be written in a notation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// What the notation lacks, or what the program has too much of.
+    pub reason: String,
+    /// Where it is in the source of the program.
+    pub span: Span,
+}
+
+type Written<T> = Result<T, Refusal>;
+
+fn refuse<T>(span: Span, reason: impl Into<String>) -> Written<T> {
+    Err(Refusal { reason: reason.into(), span })
+}

@@ -1,0 +1,64 @@
+//! What cannot be written, and why.
+
+use super::*;
+
+/// The reason for a refusal, and its place.
+fn reason(written: Written<String>) -> String {
+    let Refusal { reason, span } = written.expect_err("refused");
+    format!("{}:{}: {reason}", span.line, span.column)
+}
+
+#[test]
+fn boolean_programs_are_about_booleans() {
+    let reasons: Vec<String> = [
+        "shared int x; thread t { x = 1; }",
+        "shared bool x; thread t { 0..3 y; x = y == 2; }",
+        "lock m; thread t { acquire(m); release(m); }",
+        "shared bool a[2]; thread t[2] { a[self] = true; }",
+        "event a, b; thread t { broadcast a; broadcast b; }",
+        "thread t { l: skip; } never at(l) >= 1;",
+        "thread t[2] { assert self != 1; }",
+        "proc f() { spawn t; } thread t[0] { skip; } thread u { f(); }",
+        "event e; shared bool g; thread t[0] { bool x = true; wait e; g = x; } thread u { spawn t; }",
+    ]
+    .into_iter()
+    .map(|text| reason(bp(&read_aw(text))))
+    .collect();
+    assert_snapshot!(reasons.join("\n"), @"
+    1:12: `x` is a number, and a Boolean program has Booleans only
+    1:32: `y` is a number, and a Boolean program has Booleans only
+    1:6: `m` is a lock, and a Boolean program has Booleans only
+    1:33: an index is not constant, and a Boolean program has no arrays
+    1:37: `b` is a second event, and a Boolean program has one
+    1:23: a Boolean program cannot say how many threads are at a label
+    1:15: `self` is a number, and a Boolean program has Booleans only
+    1:12: a procedure starts a thread, which in a Boolean program would have to run that procedure
+    1:32: a thread is started that waits at once, but must first be given its values
+    ");
+}
+
+#[test]
+fn the_language_has_no_such_thing() {
+    let reasons: Vec<String> = [
+        "void main() begin decl x; start_thread goto l; l: x, x$ := 0, 1; end",
+        "void main() begin decl x, y; x, y := f(); assert(x | y); end bool<2> f() begin return 0, 1; end",
+        "void main() begin f(); end void f() begin end_thread; end",
+        "void main() begin decl x; start_thread goto l; broadcast; l: wait; assert(x); end",
+        "void main() begin decl x; l: wait; assert(x); end",
+        "decl g; void main() begin atomic_begin; f(); atomic_end; end void f() begin atomic_begin; g := 1; atomic_end; end",
+        "decl g; void main() begin atomic_begin; if g then goto l; fi; atomic_end; g := 0; l: atomic_end; wait; end",
+    ]
+    .into_iter()
+    .map(|text| reason(aw(&read_bp(text))))
+    .collect();
+    assert_snapshot!(reasons.join("\n"), @"
+    1:54: the local variables of other threads are assigned
+    1:70: `f` has several results
+    1:55: a thread ends inside a procedure
+    1:62: a thread is started that waits at once, but must first be given its values
+    1:30: a thread waits at once, but must first be given any values
+    1:41: an atomic section calls a procedure that has one itself
+    1:98: an atomic section ends in several places, at one of which the thread waits
+    ");
+    assert_snapshot!(reason(aw(&read_aw("main { post t(); } task t() { skip; }"))), @"1:25: `t` is a task, and tasks are not written");
+}
