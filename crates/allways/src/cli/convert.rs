@@ -5,9 +5,10 @@ use super::exit::Exit;
 use super::session::Session;
 use super::{Context, Failure};
 use allways::flatten::{NotFlat, flatten};
-use allways::load::{Notation, load_rules};
-use allways::{Options, System, Watch, load};
-use allways_lang::pds;
+use allways::load::{Notation, load_program, load_rules};
+use allways::{LoadError, Options, Remarks, System, Watch, load};
+use allways_lang::diagnostic::{Diagnostics, Severity};
+use allways_lang::{pds, write};
 use allways_model::notation::{show_pattern, show_state};
 use allways_model::property::Pattern;
 use allways_model::pushdown::Explicit;
@@ -29,12 +30,21 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
         }
         (_, Format::Pds) => return rules(arguments, context),
         (_, to) => {
-            let what = "programs can be converted to .pds only, for now".to_string();
-            let _ = to;
-            return Err(Failure::Usage(what, "use --to pds".to_string()));
+            let (program, remarks) = load_program(file, &Watch::none())?;
+            context.complaints.remarks(&remarks);
+            let text = if to == Format::Aw { write::aw(&program) } else { write::bp(&program) };
+            let text = text.map_err(|refusal| refused(refusal, remarks))?;
+            put(&text, arguments.output.as_deref(), context)?;
         }
     }
     Ok(Exit::Success)
+}
+
+fn refused(refusal: write::Refusal, remarks: Remarks) -> LoadError {
+    let mut diagnostics = Diagnostics::default();
+    let span = refusal.span.start as usize..refusal.span.end as usize;
+    diagnostics.add(Severity::Error, span, || (refusal.reason, None));
+    LoadError::Faulty(Box::new(Remarks { diagnostics, ..remarks }))
 }
 
 /// Writes the rules of a program, where they start, and what they must avoid.
