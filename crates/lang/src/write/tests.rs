@@ -5,7 +5,7 @@ mod refusals;
 mod verdicts;
 
 use super::*;
-use allways_model::program::Program;
+use allways_model::program::{Count, Program};
 use insta::assert_snapshot;
 use std::path::Path;
 use verdicts::same;
@@ -365,6 +365,32 @@ fn choices_are_made_only_if_possible() {
     end
     ");
     aw_to_aw(text);
+}
+
+#[test]
+fn any_number_of_threads_is_started() {
+    let text = "shared bool x; thread t[*] { bool y = *; x = y; assert x == y; }";
+    assert_snapshot!(bp(&read_aw(text)).unwrap(), @"
+    decl x := 0;
+
+    void main() begin
+      decl y := 0;
+    any_t:
+      goto more_t, enough_t;
+    more_t:
+      start_thread goto l0;
+      goto any_t;
+    enough_t:
+      end_thread;
+    l0:
+      y := *;
+      x := y;
+      assert(x = y);
+      end_thread;
+    end
+    ");
+    read_bp(&bp(&read_aw(text)).unwrap());
+    assert_eq!(read_aw(&aw(&read_aw(text)).unwrap()).templates[0].count, Count::Any);
 }
 
 #[test]

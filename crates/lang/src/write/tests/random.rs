@@ -1,7 +1,7 @@
 //! Random Boolean programs, small enough that all their states can be visited.
 
 use super::*;
-use allways_model::program::{Binary, Count, Expr, Never};
+use allways_model::program::{Binary, Expr, Never};
 
 struct Numbers(u64);
 
