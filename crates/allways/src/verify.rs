@@ -1,9 +1,11 @@
 //! Asks an engine, and believes it only as far as the checkers of evidence do.
 //!
 //! A trace is replayed and an invariant is tested before either counts as an answer, under the same limits as the search
-//! itself. Rejected evidence is a [`Refuted`], a bug of ours and never a verdict.
+//! itself. Rejected evidence is a [`Refuted`], a bug of ours and never a verdict. A trace that was accepted is made as short
+//! as there is time for, and accepted anew.
 
 use allways_engines::engine::{Engine, Figures, Question, Report, VisibleStates, Watch};
+use allways_engines::{Shortest, shortest};
 use allways_evidence::{Rejection, StopReason, Verdict, induct, replay};
 use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
@@ -18,8 +20,13 @@ pub struct Checked {
     pub report: Report,
     /// Whether there is evidence and a checker has accepted it: always so if the verdict is safe or unsafe.
     pub certified: bool,
+    /// Whether the trace, if the verdict is unsafe, has the fewest context switches of all, and among those the fewest steps.
+    /// If not, this is not known; within a bound it is not asked.
+    pub shortest: bool,
     /// How long the engine took.
     pub searching: Duration,
+    /// How long the search for a shorter trace took.
+    pub shortening: Duration,
     /// How long the checker took.
     pub checking: Duration,
 }
@@ -118,7 +125,44 @@ pub fn check(
             return Err(Refuted { engine: name(engine, &report), claim, why: rejection.to_string() });
         }
     };
-    Ok(Checked { report, certified, searching, checking: started.elapsed() - searching })
+    let mut checked = Checked {
+        report,
+        certified,
+        shortest: false,
+        searching,
+        shortening: Duration::ZERO,
+        checking: started.elapsed() - searching,
+    };
+    if !question.bounded() {
+        shorten(system, &question.property, &mut checked, watch)?;
+    }
+    Ok(checked)
+}
+
+/// Replaces an accepted trace by the shortest one that is found, once that is accepted, too.
+fn shorten(
+    system: &dyn Pushdown,
+    property: &Property,
+    checked: &mut Checked,
+    watch: &Watch,
+) -> Result<(), Refuted> {
+    let Verdict::Unsafe(known) = &mut checked.report.verdict else { return Ok(()) };
+    let started = Instant::now();
+    let Shortest { trace, minimal } = shortest(system, property, known, watch);
+    checked.shortening = started.elapsed();
+    match replay(system, property, &trace) {
+        Ok(()) => {
+            *known = trace;
+            checked.shortest = minimal;
+        }
+        // It rests on rules that may be missing, and the known one does not.
+        Err(Rejection::Stopped(_)) => (),
+        Err(rejection) => {
+            return Err(Refuted { engine: "shortest", claim: "unsafe", why: rejection.to_string() });
+        }
+    }
+    checked.checking += started.elapsed() - checked.shortening;
+    Ok(())
 }
 
 /// Which visible states can be reached; the property of the question is ignored.

@@ -21,6 +21,7 @@ fn an_unsafe_system_and_its_trace() {
     let run = allways("check lock-racy.pds --engine druba");
     assert_eq!(run.code, 10, "{run:?}");
     assert_eq!(run.verdict(), "unsafe: lock-racy.pds reaches 1|2,2 in 4 steps");
+    assert!(run.out.contains("(druba, 2 context switches, shortest, certified, "), "{run:?}");
     let rows: Vec<&str> = run.out.lines().skip(1).collect();
     assert_eq!(rows.len(), 6, "a header, the initial state, four steps");
     assert!(rows[0].starts_with("  step  thread  line  rule "));
@@ -85,6 +86,10 @@ fn json_of_each_verdict() {
     let trace = bad["trace"].as_array().expect("a list");
     assert_eq!(trace[0], json!({"thread": null, "state": "0|0,0", "line": null}));
     assert_eq!(trace.len(), 5);
+    assert_eq!((&bad["steps"], &bad["switches"], &bad["shortest"]), (&json!(4), &json!(2), &json!(true)));
+    assert!(bad["shortening_seconds"].is_f64());
+    let bounded = allways("check lock-racy.pds --json --rounds 3 --delays 2").json();
+    assert_eq!((&bounded["verdict"], &bounded["shortest"]), (&json!("unsafe"), &json!(false)));
     assert_eq!(trace[4]["state"], "1|2,2");
     assert!(trace[4]["thread"].is_u64() && trace[4]["line"].is_u64());
     assert!(bad["walk"].is_array());

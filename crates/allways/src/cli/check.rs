@@ -111,11 +111,13 @@ impl One<'_> {
             Verdict::Unknown(reason) => Exit::stopped(reason),
         };
         if search.json {
-            let trace = match &checked.report.verdict {
-                Verdict::Unsafe(trace) => Some(steps(&loaded.system, trace, story.as_ref())),
+            let run = match &checked.report.verdict {
+                Verdict::Unsafe(trace) => {
+                    Some(Run::new(&loaded.system, trace, story.as_ref(), checked.shortest))
+                }
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
-            self.print_json(&checked, trace, story.as_ref(), context);
+            self.print_json(&checked, run, context);
         } else {
             self.print(&loaded, &question, (&checked, story.as_ref()), context);
         }
@@ -130,7 +132,7 @@ impl One<'_> {
         (checked, telling): (&Checked, Option<&Telling>),
         context: &mut Context,
     ) {
-        let Checked { report, searching, checking, .. } = checked;
+        let Checked { report, shortest, searching, shortening, checking, .. } = checked;
         let threads = loaded.threads_taken().map_or(String::new(), |threads| format!("{threads}, "));
         let file = words::path(self.file);
         let targets = words::targets(&loaded.system, &question.property);
@@ -163,7 +165,12 @@ impl One<'_> {
             Verdict::Unsafe(trace) => {
                 let bad = words::reached(&loaded.system, &question.property, &trace.last().visible());
                 let steps = words::count(trace.steps.len() as u128, "step");
-                let rest = format!("{file} reaches {bad} in {steps} ({engine}, certified, {time})");
+                let mut switches = words::count(trace.switches() as u128, "context switch");
+                if *shortest {
+                    switches += ", shortest";
+                }
+                let rest =
+                    format!("{file} reaches {bad} in {steps} ({engine}, {switches}, certified, {time})");
                 context.output.verdict("unsafe", &rest);
                 if !context.quiet && !self.several {
                     let rows = Rows::new(&loaded.system, trace, &loaded.remarks.text.bytes);
@@ -184,7 +191,9 @@ impl One<'_> {
             }
         }
         if self.arguments.search.stats {
-            context.output.emit(|out| stats::write(out, &report.figures, *searching, *checking));
+            context
+                .output
+                .emit(|out| stats::write(out, &report.figures, *searching, Some(*shortening), *checking));
         }
     }
 
@@ -193,9 +202,15 @@ impl One<'_> {
         let exit = Exit::stopped(&reason);
         if self.arguments.search.json {
             let report = nothing(reason);
-            let checked =
-                Checked { report, certified: false, searching: Duration::ZERO, checking: Duration::ZERO };
-            self.print_json(&checked, None, None, context);
+            let checked = Checked {
+                report,
+                certified: false,
+                shortest: false,
+                searching: Duration::ZERO,
+                shortening: Duration::ZERO,
+                checking: Duration::ZERO,
+            };
+            self.print_json(&checked, None, context);
         } else {
             let (file, because) = (words::path(self.file), words::because(&reason));
             let time = words::duration(self.session.elapsed());
@@ -206,14 +221,8 @@ impl One<'_> {
         exit
     }
 
-    fn print_json(
-        &self,
-        checked: &Checked,
-        trace: Option<Vec<StepRow>>,
-        telling: Option<&Telling>,
-        context: &mut Context,
-    ) {
-        let Checked { report, certified, searching, checking } = checked;
+    fn print_json(&self, checked: &Checked, run: Option<Run>, context: &mut Context) {
+        let Checked { report, certified, searching, shortening, checking, .. } = checked;
         let (verdict, reason) = match &report.verdict {
             Verdict::Safe(_) => ("safe", None),
             Verdict::Unsafe(_) => ("unsafe", None),
@@ -227,9 +236,12 @@ impl One<'_> {
             reason,
             seconds: self.session.elapsed().as_secs_f64(),
             peak_bytes: self.session.peak(),
-            violation: telling.map(|telling| telling.story.kind),
-            trace,
-            stats: self.arguments.search.stats.then(|| Stats::new(&report.figures, *searching, *checking)),
+            run,
+            stats: self
+                .arguments
+                .search
+                .stats
+                .then(|| Stats::new(&report.figures, *searching, Some(*shortening), *checking)),
         };
         context.output.emit(|out| {
             serde_json::to_writer(&mut *out, &object)?;
@@ -275,13 +287,32 @@ struct Object {
     reason: Option<String>,
     seconds: f64,
     peak_bytes: usize,
+    #[serde(flatten)]
+    run: Option<Run>,
+    #[serde(flatten)]
+    stats: Option<Stats>,
+}
+
+/// What there is to say if it is unsafe.
+#[derive(Serialize)]
+struct Run {
     /// Of a program, what went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     violation: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    trace: Option<Vec<StepRow>>,
-    #[serde(flatten)]
-    stats: Option<Stats>,
+    steps: usize,
+    switches: usize,
+    shortest: bool,
+    trace: Vec<StepRow>,
+}
+
+impl Run {
+    /// Of a program, the run as it is told: a step of the system may be several of the program.
+    fn new(system: &dyn Pushdown, trace: &Trace, telling: Option<&Telling>, shortest: bool) -> Run {
+        let violation = telling.map(|telling| telling.story.kind);
+        let switches = telling.map_or(trace.switches(), |telling| telling.story.switches());
+        let rows = steps(system, trace, telling);
+        Run { violation, steps: rows.len() - 1, switches, shortest, trace: rows }
+    }
 }
 
 #[derive(Serialize)]

@@ -162,7 +162,7 @@ impl Answer<'_> {
         context.output.verdict(word, &format!("{rest} ({details})"));
         context.output.emit(|out| {
             if self.arguments.search.stats {
-                stats::write(out, figures, *searching, *checking)?;
+                stats::write(out, figures, *searching, None, *checking)?;
             }
             match self.system {
                 Some(system) if lists => report
@@ -199,7 +199,7 @@ impl Answer<'_> {
             seconds: self.session.elapsed().as_secs_f64(),
             peak_bytes: self.session.peak(),
             reason,
-            stats: self.arguments.search.stats.then(|| Stats::new(figures, *searching, *checking)),
+            stats: self.arguments.search.stats.then(|| Stats::new(figures, *searching, None, *checking)),
             states: self.system.filter(|_| lists).map(|system| States(system, report.visible.sorted())),
         };
         context.output.emit(|out| {

@@ -16,6 +16,7 @@ pub fn write(
     out: &mut dyn Write,
     figures: &Figures,
     searching: Duration,
+    shortening: Option<Duration>,
     checking: Duration,
 ) -> io::Result<()> {
     if !figures.walk.is_empty() {
@@ -42,6 +43,9 @@ pub fn write(
     }
     row("bytes stored", words::bytes(figures.store_bytes))?;
     row("search", words::duration(searching))?;
+    if let Some(shortening) = shortening.filter(|shortening| !shortening.is_zero()) {
+        row("search for a shorter trace", words::duration(shortening))?;
+    }
     row("checking the evidence", words::duration(checking))?;
     figures.remarks.iter().try_for_each(|remark| writeln!(out, "  {remark}"))
 }
@@ -116,6 +120,8 @@ pub struct Stats {
     found_pairs: Option<usize>,
     store_bytes: usize,
     search_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shortening_seconds: Option<f64>,
     checking_seconds: f64,
     remarks: Vec<String>,
 }
@@ -133,7 +139,12 @@ struct CellRow {
 
 impl Stats {
     /// Everything known.
-    pub fn new(figures: &Figures, searching: Duration, checking: Duration) -> Stats {
+    pub fn new(
+        figures: &Figures,
+        searching: Duration,
+        shortening: Option<Duration>,
+        checking: Duration,
+    ) -> Stats {
         let row = |cell: &Cell| CellRow {
             rounds: cell.rounds,
             delays: cell.delays,
@@ -151,6 +162,7 @@ impl Stats {
             found_pairs: figures.found_pairs,
             store_bytes: figures.store_bytes,
             search_seconds: searching.as_secs_f64(),
+            shortening_seconds: shortening.map(|shortening| shortening.as_secs_f64()),
             checking_seconds: checking.as_secs_f64(),
             remarks: figures.remarks.clone(),
         }

@@ -93,6 +93,7 @@ mod tests {
         assert_eq!(bytes(3 << 19), "1.5 MiB");
         assert_eq!(bytes(usize::MAX), "16777216.0 TiB");
         assert_eq!(count(1_u32, "step"), "1 step");
+        assert_eq!(count(2_u32, "context switch"), "2 context switches");
         assert_eq!(path(Path::new("a\nb")), "a\\nb");
         assert_eq!(cut(&"é".repeat(200)).chars().count(), 121);
     }
