@@ -6,7 +6,7 @@
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::semantics::{State, Thread};
-use allways_model::program::{Edge, Op, Program, Span, Type, Value, Variable, Wrong};
+use allways_model::program::{Edge, Expr, Op, Program, Span, Type, Value, Variable, Wrong};
 
 /// The longest piece of source that is shown in full.
 const LONG: usize = 44;
@@ -24,6 +24,8 @@ pub struct Story {
     pub end: String,
     /// The line of what went wrong, if it has one.
     pub line: Option<u32>,
+    /// What else there is to say: of a deadlock, where each thread is stuck.
+    pub notes: Vec<String>,
     /// One word for what went wrong: that of [`Wrong::word`], or `deadlock`.
     pub kind: &'static str,
 }
@@ -59,14 +61,9 @@ impl Story {
             last = Some(step.thread);
         }
         let (end, line, kind) = teller.end(run);
-        Story {
-            start: teller.start(&run.initial, &run.slots),
-            threads: teller.threads,
-            steps,
-            end,
-            line,
-            kind,
-        }
+        let notes = if run.end == End::Deadlock { teller.stuck(before.0, before.1) } else { Vec::new() };
+        let start = teller.start(&run.initial, &run.slots);
+        Story { start, threads: teller.threads, steps, end, line, notes, kind }
     }
 
     /// How often another thread takes over.
@@ -105,6 +102,9 @@ impl Table<'_> {
         let names = self.moving.iter().zip(&self.widths);
         let names = names.map(|(&thread, &width)| format!("{:width$}", self.story.threads[thread]));
         let names: Vec<String> = names.collect();
+        if names.is_empty() {
+            return vec![format!("  at the start: {}", self.story.start.join(", "))];
+        }
         let mut rows = vec![format!("  {:>1$}  {2}  changes", "line", self.digits, names.join("  "))];
         if !self.story.start.is_empty() {
             let blank = " ".repeat(self.widths.iter().map(|width| width + 2).sum());
@@ -261,6 +261,20 @@ impl Teller<'_> {
         start
     }
 
+    /// Where the threads are that have not ended.
+    fn stuck(&self, state: &State, slots: &[Option<usize>]) -> Vec<String> {
+        let mut stuck = Vec::new();
+        for (slot, thread) in slots.iter().enumerate() {
+            let Some(thread) = thread.map(|thread| &state.threads[thread]) else { continue };
+            if let Some(top) = thread.top().filter(|_| !thread.ended(self.program)) {
+                let span = self.program.locations[top.location].span;
+                let text = self.text(span);
+                stuck.push(format!("{} is stuck at line {}: {text}", self.threads[slot], span.line));
+            }
+        }
+        stuck
+    }
+
     fn end(&self, run: &Run) -> (String, Option<u32>, &'static str) {
         let violation = match run.end {
             End::Deadlock => {
@@ -274,7 +288,10 @@ impl Teller<'_> {
         };
         let line = violation.line;
         let text = self.at(line, violation.column);
-        let who = run.steps.last().map_or("", |step| self.threads[step.thread].as_str());
+        // What goes wrong in a property is nobody's doing.
+        let property = self.program.never.iter().any(|never| never.span.line == line);
+        let last = run.steps.last().filter(|_| !property);
+        let who = last.map_or("the property", |step| self.threads[step.thread].as_str());
         let what = match violation.kind {
             Wrong::Assertion => format!("{who} breaks {text}"),
             Wrong::Error => format!("{who} reaches {text}"),
@@ -315,6 +332,20 @@ impl Teller<'_> {
 /// The places of an edge that a violation may name.
 fn spans_of(edge: &Edge) -> Vec<Span> {
     let mut spans = vec![edge.span];
+    let mut inside = |expr: &Expr| {
+        expr.visit(&mut |part| match part {
+            Expr::SharedElement(.., span) | Expr::LocalElement(.., span) | Expr::Binary(.., span) => {
+                spans.push(*span);
+            }
+            _ => {}
+        });
+    };
+    match &edge.op {
+        Op::Guard(expr, _) | Op::Assert(expr) => inside(expr),
+        Op::Assign(_, exprs, constraint) => exprs.iter().chain(constraint).for_each(inside),
+        Op::Call(_, exprs, _) | Op::Return(exprs) | Op::Spawn(_, exprs) => exprs.iter().for_each(inside),
+        _ => {}
+    }
     match &edge.op {
         Op::Assign(places, ..) | Op::Call(_, _, places) => {
             spans.extend(places.iter().map(|place| place.span))

@@ -75,7 +75,8 @@ impl Counts {
             match (asked[index], template.count) {
                 (None, Count::Any) => {
                     let name = &template.name;
-                    threads.cut = Some(format!("more than {any} threads of {name} were not tried"));
+                    let plural = if any == 1 { "thread" } else { "threads" };
+                    threads.cut = Some(format!("more than {any} {plural} of {name} were not tried"));
                 }
                 (Some(asked), Count::Fixed(count)) if template.spawned => {
                     threads.pool[index] = asked.saturating_sub(count);

@@ -140,3 +140,39 @@ fn a_program_costs_what_matters() {
     assert_eq!(all.code, 2, "too many initial states to begin with: {all:?}");
     assert!(all.err.contains("initial states"), "{all:?}");
 }
+
+/// Where a program is converted, what is converted has the same verdict; where it is not, there is a reason and a place.
+#[test]
+fn conversions_change_no_verdict() {
+    let folder = folder("converted");
+    let mut converted = [0; 3];
+    for path in programs() {
+        let Some(expected) = expectations(&path).into_iter().next() else { continue };
+        if expected.verdict == "unknown" || expected.options.contains("deadlock") {
+            continue;
+        }
+        for (index, to) in ["pds", "bp", "aw"].into_iter().enumerate() {
+            let output = folder.join(format!("converted.{to}"));
+            let own = if to == "pds" { expected.options.as_str() } else { "" };
+            let mut convert = command(&format!("convert --quiet --to {to}{own}"));
+            let run = Run::of(convert.arg(&path).arg("-o").arg(&output).output().expect("it starts"));
+            if run.code != 0 {
+                assert_eq!(run.code, 2, "{to} {}: {run:?}", path.display());
+                assert!(run.err.starts_with("error: "), "{to} {}: {run:?}", path.display());
+                continue;
+            }
+            let options = match to {
+                "aw" => expected.options.as_str(),
+                "bp" if expected.options.contains("--threads") => continue,
+                _ => "",
+            };
+            let run = check(&output, options);
+            // In a Boolean program all threads are started by the first one, perhaps more than are tried.
+            let unknown = to == "bp" && run.json()["verdict"] == "unknown";
+            let agrees = unknown || run.json()["verdict"] == expected.verdict.as_str();
+            assert!(agrees, "{to} {}: {run:?}", path.display());
+            converted[index] += usize::from(!unknown);
+        }
+    }
+    assert!(converted[0] > 60 && converted[1] > 2 && converted[2] > 60, "few were converted: {converted:?}");
+}

@@ -13,7 +13,8 @@
 //! * *spawn*: the mode carries the first frame of the new thread, until a thread that has not started takes it. Each
 //!   template has a pool of such threads; when it is empty, the system stops there and says that it is
 //!   [incomplete](Pushdown::incomplete), so that nothing is proved, while whatever is found is real;
-//! * *broadcast*: the mode counts the threads that are still to be woken; how many wait is a counter.
+//! * *broadcast*: the mode counts the threads that are still to be woken; how many wait is a counter. Who comes to a wait
+//!   for the same event in this step stands aside until all are woken.
 //!
 //! What a property asks of the locations of threads (`at`) is kept in counters too, so that whether a state violates the
 //! program's properties depends on the shared state alone. A violation is a shared state of its own, with no way out.
@@ -259,7 +260,7 @@ impl Encoded {
             if self.holders && self.reduced.locks[slot] && *value != 0 {
                 // The program numbers its threads in another order than the system.
                 let holder = slots.iter().position(|thread| *thread == Some(*value as usize - 1));
-                *value = holder.map_or(0, |holder| holder as Value + 1);
+                *value = holder.map_or(self.gone(), |holder| holder as Value + 1);
             }
         }
         let mut stacks = Vec::with_capacity(slots.len());
@@ -308,6 +309,11 @@ impl Encoded {
         }
         values.resize(self.mixed_slot(self.roles.len(), 0), 0);
         values
+    }
+
+    /// The holder of a lock whose holder was a task that has ended.
+    fn gone(&self) -> Value {
+        self.roles.len() as Value + 1
     }
 
     /// The counter for an event's waiting threads.
@@ -375,7 +381,8 @@ impl Encoded {
         let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
         beyond.get_or_insert_with(|| {
             let (name, pool) = (&self.program.templates[template].name, self.pool[template]);
-            format!("more than {pool} threads of {name} can be started")
+            let threads = if pool == 1 { "thread" } else { "threads" };
+            format!("more than {pool} {threads} of {name} can be started")
         });
     }
 }
@@ -480,7 +487,7 @@ impl Pushdown for Encoded {
     }
 
     fn passing(&self, shared: Shared) -> bool {
-        matches!(self.table.key(shared).mode, Mode::Results(_) | Mode::Starting(..) | Mode::Waking(..))
+        !matches!(self.table.key(shared).mode, Mode::Normal | Mode::Violated | Mode::Exhausted)
     }
 
     fn incomplete(&self) -> Option<String> {

@@ -29,6 +29,10 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
             return Err(Failure::Usage(what, "only programs can be converted to programs".to_string()));
         }
         (_, Format::Pds) => return rules(arguments, context),
+        (_, Format::Aw | Format::Bp) if arguments.threads.is_some() => {
+            let what = "--threads is for --to pds: a program keeps the numbers that it states".to_string();
+            return Err(Failure::Usage(what, "leave it out".to_string()));
+        }
         (_, to) => {
             let (program, remarks) = load_program(file, &Watch::none())?;
             context.complaints.remarks(&remarks);

@@ -150,7 +150,8 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
                 let table = story.table();
                 let rows = (0..story.steps.len()).map(|step| table.rows(step).join("\n"));
                 step_through(&table.header().join("\n"), &rows.collect::<Vec<_>>(), context);
-                context.output.emit(|out| writeln!(out, "  {}", story.end));
+                let ending = [&story.end].into_iter().chain(&story.notes);
+                ending.for_each(|line| context.output.emit(|out| writeln!(out, "  {line}")));
             }
             return Ok(Exit::Success);
         }
@@ -219,7 +220,13 @@ impl Case {
         let evidence = match read_evidence(&loaded.system, &text) {
             Ok(evidence) => Ok(evidence),
             Err(bad) if claims_to_be_evidence(&text) => {
-                Err(format!("line {}, column {}: {}", bad.line, bad.column, bad.what))
+                let hint = match loaded.threads_taken() {
+                    Some(_) => {
+                        "; the program leaves open how many threads there are: give the --threads that check printed"
+                    }
+                    None => "",
+                };
+                Err(format!("line {}, column {}: {}{hint}", bad.line, bad.column, bad.what))
             }
             Err(bad) => return Err(Failure::NoEvidence(evidence.to_path_buf(), bad)),
         };

@@ -34,5 +34,6 @@ pub fn write(out: &mut dyn Write, story: &Story) -> io::Result<()> {
     for step in 0..story.steps.len() {
         table.rows(step).iter().try_for_each(|row| writeln!(out, "{row}"))?;
     }
-    writeln!(out, "  {}", story.end)
+    writeln!(out, "  {}", story.end)?;
+    story.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))
 }

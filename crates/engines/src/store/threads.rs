@@ -7,8 +7,11 @@ use super::expand::{Graph, Move};
 use super::stacks::{StackId, Stacks};
 use allways_model::pushdown::{Pushdown, Rule, Shared};
 use allways_model::symmetry::Kinds;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+
+/// So many rules are compared one by one.
+const FEW: usize = 64;
 
 #[derive(Default)]
 struct Local {
@@ -87,9 +90,20 @@ impl<'a> Threads<'a> {
             let to = Move { shared: rule.shared, local: stacks.replace_top(stack, rule.word) };
             if stacks.depth(to.local) > self.max_depth {
                 self.cut = true;
-            } else if !moves[start as usize..].contains(&to) {
+            } else if self.rules.len() > FEW || !moves[start as usize..].contains(&to) {
                 moves.push(to);
             }
+        }
+        if self.rules.len() > FEW {
+            let mut seen = HashSet::with_capacity_and_hasher(self.rules.len(), FxBuildHasher);
+            let mut kept = start as usize;
+            for index in start as usize..moves.len() {
+                if seen.insert((moves[index].shared, moves[index].local)) {
+                    moves[kept] = moves[index];
+                    kept += 1;
+                }
+            }
+            moves.truncate(kept);
         }
         let range = (start, moves.len() as u32);
         ranges.insert(key, range);

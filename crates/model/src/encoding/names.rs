@@ -98,7 +98,8 @@ impl Encoded {
                 let name = clean(&self.program.templates[*template].name);
                 format!("!starting:{name}/{}/{}", self.name_cell(cell), joined(mixed))
             }
-            Mode::Waking(event, left) => format!("!waking:{event}:{left}"),
+            Mode::Waking(event, left, aside) => format!("!waking:{event}:{left}:{aside}"),
+            Mode::Settling(aside) => format!("!settling:{aside}"),
             Mode::Violated => "!violated".to_string(),
             Mode::Exhausted => "!exhausted".to_string(),
         };
@@ -130,8 +131,10 @@ impl Encoded {
             Some(("waking", rest)) => {
                 let (event, left) = rest.split_once(':')?;
                 let event = event.parse().ok().filter(|&event: &usize| event < self.program.events.len())?;
-                Mode::Waking(event, left.parse().ok()?)
+                let (left, aside) = left.split_once(':')?;
+                Mode::Waking(event, left.parse().ok()?, aside.parse().ok()?)
             }
+            Some(("settling", aside)) => Mode::Settling(aside.parse().ok()?),
             Some(("starting", rest)) => {
                 let mut parts = rest.split('/');
                 let template = parts.next()?;
@@ -169,11 +172,9 @@ impl Encoded {
         let point = match place.split_once('/') {
             None => Point::At(*self.names.found.get(place)?),
             Some((place, edge)) => {
-                let point = (*self.names.found.get(place)?, edge.parse().ok()?);
-                self.reduced
-                    .live_on_return
-                    .contains_key(&point)
-                    .then_some(Point::Returning(point.0, point.1))?
+                let (location, edge) = (*self.names.found.get(place)?, edge.parse().ok()?);
+                self.program.locations[location].edges.get(edge)?;
+                Point::Returning(location, edge)
             }
         };
         let (Point::At(location) | Point::Returning(location, _)) = point else { return None };

@@ -50,10 +50,22 @@ impl Encoded {
                 let rule = (self.settled(values), Word::one(self.table.symbol(first.clone())));
                 self.add(&mut rules, rule, 0);
             }
-            (Mode::Waking(event, left), Point::At(location))
+            (Mode::Waking(event, left, aside), Point::At(location))
                 if self.program.waits_for(location) == Some(*event) =>
             {
-                self.wake(&cell, (*event, *left), (location, values), &mut rules);
+                let locals = self.with_mixed(values, thread, &cell.locals);
+                let mover = Mover { thread, top, location, values, locals };
+                self.woken(&mover, (0, *event), (left.wrapping_sub(1), *aside), &mut rules);
+            }
+            (Mode::Settling(aside), Point::Returning(location, edge)) => {
+                let frame = Frame {
+                    location: self.program.locations[location].edges[edge].to,
+                    calling: None,
+                    locals: self.with_mixed(values, thread, &cell.locals),
+                };
+                let mut values = values.to_vec();
+                let word = self.come(&mut values, thread, &frame);
+                self.add(&mut rules, (self.waking(values, 0, (0, aside.wrapping_sub(1))), word), 0);
             }
             (Mode::Exhausted, _) => rules.push(Rule { shared, word: Word::one(top), line: 0 }),
             _ => {}
@@ -76,13 +88,8 @@ impl Encoded {
                 Op::Spawn(template, arguments) => self.spawn(mover, edge, *template, arguments, rules),
                 Op::Fork(location) => self.fork(mover, edge, *location, rules),
                 Op::Broadcast(event) => {
-                    let mut values = mover.values.to_vec();
-                    let waiting = values[self.waiting(*event)];
-                    let word = self.go(mover, &mut values, edge.to);
-                    let mode = Mode::Waking(*event, waiting);
-                    let key =
-                        if waiting == 0 { self.settled(values) } else { Key { mode, values: values.into() } };
-                    self.add(rules, (key, word), edge.span.line);
+                    let waiting = mover.values[self.waiting(*event)];
+                    self.woken(mover, (index, *event), (waiting, 0), rules);
                 }
                 Op::Wait(_) => {}
                 _ => {
@@ -183,6 +190,14 @@ impl Encoded {
             let started = &mut values[self.started(role.template)];
             *started = started.wrapping_sub(1);
             self.store_mixed(values, thread, role.template, &vec![0; frame.locals.len()]);
+            for slot in
+                (0..self.program.shared_slots()).filter(|&slot| self.holders && self.reduced.locks[slot])
+            {
+                // The next task in its place is not the one that holds the lock.
+                if values[slot] == thread as Value + 1 {
+                    values[slot] = self.gone();
+                }
+            }
             return Word::one(self.table.symbol(Cell::idle()));
         }
         self.arrive(values, frame.location, 1);
@@ -216,9 +231,8 @@ impl Encoded {
 
     fn pop(&self, mover: &Mover<'_>, edge: &Edge, results: &[Expr], rules: &mut Vec<Rule>) {
         self.for_each_value(mover, edge, rules, |scope, choices| {
-            let results: Result<Vec<Value>, _> =
-                results.iter().map(|expr| expr.value(scope, choices)).collect();
-            let results = results?;
+            let program = &self.reduced.program;
+            let results = semantics::returned(program, mover.location, results, edge.span, scope, choices)?;
             let mut values = mover.values.to_vec();
             self.arrive(&mut values, mover.location, -1);
             let key = if self.program.procedure_of(mover.location).results.is_empty() {
@@ -284,28 +298,36 @@ impl Encoded {
         (Key { mode: Mode::Starting(template, self.cell_of(frame), mixed), values: values.into() }, word)
     }
 
-    /// Wakes a thread that waits for an event, one of those left.
-    fn wake(
+    /// Moves a thread that broadcasts an event, or waited for it. So many are then left to be woken, and stand aside.
+    fn woken(
         &self,
-        cell: &Cell,
-        (event, left): (usize, Value),
-        (location, values): (LocationId, &[Value]),
+        mover: &Mover<'_>,
+        (index, event): (usize, usize),
+        (left, aside): (Value, Value),
         rules: &mut Vec<Rule>,
     ) {
-        let edge = &self.program.locations[location].edges[0];
-        if self.program.waits_for(edge.to) == Some(event) {
-            // It would be woken a second time.
-            self.give_up(edge.span);
-            return;
+        let edge = &self.program.locations[mover.location].edges[index];
+        let mut values = mover.values.to_vec();
+        let rule = if self.program.waits_for(edge.to) == Some(event) {
+            self.arrive(&mut values, mover.location, -1);
+            let point = Point::Returning(mover.location, index);
+            let cell = Cell { point, locals: self.project(point, &mover.locals) };
+            let word = Word::one(self.table.symbol(cell));
+            (self.waking(values, event, (left, aside.wrapping_add(1))), word)
+        } else {
+            let word = self.go(mover, &mut values, edge.to);
+            (self.waking(values, event, (left, aside)), word)
+        };
+        self.add(rules, rule, edge.span.line);
+    }
+
+    /// The shared state in the midst of a broadcast, or after it.
+    fn waking(&self, values: Vec<Value>, event: usize, (left, aside): (Value, Value)) -> Key {
+        match (left, aside) {
+            (0, 0) => self.settled(values),
+            (0, _) => Key { mode: Mode::Settling(aside), values: values.into() },
+            _ => Key { mode: Mode::Waking(event, left, aside), values: values.into() },
         }
-        let mut values = values.to_vec();
-        self.arrive(&mut values, location, -1);
-        self.arrive(&mut values, edge.to, 1);
-        let point = Point::At(edge.to);
-        let symbol = self.table.symbol(Cell { point, locals: self.project(point, &cell.locals) });
-        let mode = Mode::Waking(event, left.wrapping_sub(1));
-        let key = if left == 1 { self.settled(values) } else { Key { mode, values: values.into() } };
-        self.add(rules, (key, Word::one(symbol)), edge.span.line);
     }
 
     /// Where the procedure called by an edge returns to.
@@ -325,7 +347,9 @@ impl Encoded {
             Point::Idle => return Vec::new(),
             Point::At(location) => (self.reduced.live[location].clone(), location),
             Point::Returning(location, edge) => {
-                (self.reduced.live_on_return[&(location, edge)].clone(), location)
+                let to = self.program.locations[location].edges[edge].to;
+                let live = self.reduced.live_on_return.get(&(location, edge));
+                (live.unwrap_or(&self.reduced.live[to]).clone(), location)
             }
         };
         for local in self.program.procedure_of(location).locals.iter().filter(|local| local.mixed) {

@@ -40,8 +40,11 @@ pub enum Mode {
     Results(Box<[Value]>),
     /// A thread of this template that has not started: it takes this cell, and these values of mixed variables.
     Starting(TemplateId, Cell, Box<[Value]>),
-    /// So many threads that wait for an event.
-    Waking(usize, Value),
+    /// So many threads that wait for an event. So many others have moved on to a wait for the same event and stand aside,
+    /// lest they be woken too.
+    Waking(usize, Value, Value),
+    /// So many threads that stand aside.
+    Settling(Value),
     /// Nobody: something went wrong. There are no values.
     Violated,
     /// Nobody, since the pool is empty and the run is not followed: every thread moves in place. There are no values.
@@ -71,7 +74,8 @@ pub enum Point {
     Idle,
     /// At a location.
     At(LocationId),
-    /// Where a procedure with results returns to: it was called by this edge of this location.
+    /// At the end of this edge of this location, when others have done their part: where a procedure with results returns
+    /// to, or where a thread stands aside during a broadcast.
     Returning(LocationId, usize),
 }
 

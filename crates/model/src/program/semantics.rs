@@ -332,7 +332,7 @@ fn take(
             stack.push(frame);
         }
         Op::Return(results) => {
-            let results = evaluate(results, &scope, choices)?;
+            let results = returned(program, top.location, results, edge.span, &scope, choices)?;
             let stack = &mut next.threads[thread].stack;
             stack.pop();
             if let Some(caller) = stack.last_mut() {
@@ -406,6 +406,23 @@ pub fn passed(
         if !parameter.ty.contains(value) {
             return Err(NoValue::Wrong(Violation::at(Wrong::Range, span)));
         }
+    }
+    Ok(values)
+}
+
+/// The values of results, which must fit their types.
+pub fn returned(
+    program: &Program,
+    location: LocationId,
+    results: &[Expr],
+    span: Span,
+    scope: &Scope<'_>,
+    choices: &mut Choices,
+) -> Result<Vec<Value>, NoValue> {
+    let values = evaluate(results, scope, choices)?;
+    let types = &program.procedure_of(location).results;
+    if types.iter().zip(&values).any(|(ty, &value)| !ty.contains(value)) {
+        return Err(NoValue::Wrong(Violation::at(Wrong::Range, span)));
     }
     Ok(values)
 }

@@ -78,6 +78,8 @@ struct Analysis {
     bounds: Bounds,
     /// The nodes of each procedure's parameters, and their types.
     parameters: Vec<Vec<(Range<Node>, Type)>>,
+    /// The types of each procedure's results.
+    types: Vec<Vec<Type>>,
     /// What each template runs.
     bodies: Vec<ProcedureId>,
 }
@@ -98,6 +100,7 @@ impl Analysis {
         });
         Analysis {
             parameters: parameters.collect(),
+            types: program.procedures.iter().map(|procedure| procedure.results.clone()).collect(),
             bodies: program.templates.iter().map(|template| template.body).collect(),
             locals,
             results,
@@ -148,9 +151,11 @@ impl Analysis {
             Op::Return(results) => {
                 for (number, expr) in results.iter_mut().enumerate() {
                     // No place takes it or all of them take all values of this result.
-                    let instead = self.bounds.results[here][number].closest_to_zero();
+                    let ty = self.types[here].get(number).copied().unwrap_or(Type::Int);
+                    let (low, high) = ty.bounds().unwrap_or((Value::MIN, Value::MAX));
+                    let instead = self.bounds.results[here][number].closest_to_zero().clamp(low, high);
                     let node = self.results[here] + number;
-                    see(expr, Use::Stored { nodes: node..node + 1, ty: Type::Int, instead });
+                    see(expr, Use::Stored { nodes: node..node + 1, ty, instead });
                 }
             }
             Op::Acquire(lock) | Op::Release(lock) => {
