@@ -2,6 +2,7 @@
 //!
 //! * [`mod@reference`]: the definitions of the papers, read literally; slow, and short enough to be obviously right;
 //! * [`random`]: small random systems;
+//! * [`programs`]: small random programs, and brute force on programs;
 //! * [`families`]: systems of the papers for any number of threads;
 //! * [`corpus`]: the files in `corpus/` and the expectations they carry;
 //! * [`conformance`]: what every engine must satisfy.
@@ -9,5 +10,6 @@
 pub mod conformance;
 pub mod corpus;
 pub mod families;
+pub mod programs;
 pub mod random;
 pub mod reference;

@@ -1,0 +1,269 @@
+//! Random programs: what they declare.
+//!
+//! First it is decided what there is (variables, locks, routines with their parameters); then the bodies are written, which
+//! may speak of all of it. Every program is well-typed. Most values fit where they are stored, and most programs have few
+//! assertions: a program that goes wrong at its first step tests nothing behind it.
+
+use super::statements::Body;
+use fastrand::Rng;
+use std::fmt::Write;
+
+/// Which part of the language is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Threads, with all that they can use.
+    Threads,
+    /// Threads with Boolean variables and what Boolean programs have: no arrays, locks, `self` or `at`.
+    Boolean,
+    /// An asynchronous program.
+    Tasks,
+}
+
+/// The program of this number.
+pub fn text(seed: u64, mode: Mode) -> String {
+    let mut generator = Generator::new(Rng::with_seed(seed), mode);
+    generator.program();
+    generator.text
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Type {
+    Bool,
+    Int,
+    Range(i64, i64),
+}
+
+impl Type {
+    pub fn name(self) -> String {
+        match self {
+            Type::Bool => "bool".to_string(),
+            Type::Int => "int".to_string(),
+            Type::Range(low, high) => format!("{low}..{high}"),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub name: String,
+    pub ty: Type,
+    pub length: Option<i64>,
+}
+
+/// A procedure or a task.
+#[derive(Clone, Debug)]
+pub(super) struct Routine {
+    pub name: String,
+    pub parameters: Vec<Type>,
+    pub result: Option<Type>,
+    /// Whether it can be called in an atomic section: it calls nothing, contains no such section and lets nobody else run.
+    pub plain: bool,
+}
+
+pub(super) struct Generator {
+    pub rng: Rng,
+    pub mode: Mode,
+    pub text: String,
+    pub shared: Vec<Variable>,
+    /// A lock, and of an array of locks the length.
+    pub lock: Option<(String, Option<i64>)>,
+    pub event: Option<String>,
+    pub constant: Option<(String, i64)>,
+    pub procedures: Vec<Routine>,
+    pub tasks: Vec<Routine>,
+    /// The threads that are started later.
+    pub spawned: Option<String>,
+    /// Whether there are assertions.
+    pub asserts: bool,
+    /// Whether values may not fit, locks be released by others, and so on.
+    pub risky: bool,
+    /// Labels, and the routines in which they stand.
+    pub labels: Vec<(String, String)>,
+}
+
+impl Generator {
+    fn new(mut rng: Rng, mode: Mode) -> Generator {
+        let (asserts, risky) = (rng.u8(0..3) == 0, rng.u8(0..4) == 0);
+        Generator {
+            rng,
+            mode,
+            text: String::new(),
+            shared: Vec::new(),
+            lock: None,
+            event: None,
+            constant: None,
+            procedures: Vec::new(),
+            tasks: Vec::new(),
+            spawned: None,
+            asserts,
+            risky,
+            labels: Vec::new(),
+        }
+    }
+
+    /// True once in so many times.
+    pub fn once_in(&mut self, times: u32) -> bool {
+        self.rng.u32(0..times) == 0
+    }
+
+    pub fn pick<T: Clone>(&mut self, from: &[T]) -> Option<T> {
+        (!from.is_empty()).then(|| from[self.rng.usize(0..from.len())].clone())
+    }
+
+    pub fn type_of_value(&mut self) -> Type {
+        match self.rng.u8(0..10) {
+            _ if self.mode == Mode::Boolean => Type::Bool,
+            0..=4 => Type::Bool,
+            5..=6 => Type::Range(0, 1),
+            7..=8 => Type::Range(0, 2),
+            _ => Type::Range(-1, 1),
+        }
+    }
+
+    fn program(&mut self) {
+        if self.mode != Mode::Boolean && self.once_in(4) {
+            self.constant = Some(("N".to_string(), self.rng.i64(1..=2)));
+            self.text = format!("const N = {};\n", self.constant.as_ref().map_or(0, |constant| constant.1));
+        }
+        for number in 0..self.rng.usize(1..=3) {
+            self.shared_variable(number);
+        }
+        self.synchronisation();
+        for number in 0..self.rng.usize(0..=2) {
+            let routine = self.signature(format!("f{number}"), true);
+            self.procedures.push(routine);
+        }
+        match self.mode {
+            Mode::Tasks => self.asynchronous(),
+            Mode::Threads | Mode::Boolean => self.threads(),
+        }
+        if self.mode != Mode::Boolean || self.once_in(2) {
+            self.never();
+        }
+    }
+
+    fn shared_variable(&mut self, number: usize) {
+        let ty = self.type_of_value();
+        let length = (self.mode != Mode::Boolean && self.once_in(5)).then_some(2);
+        let name = format!("{}{number}", if length.is_some() { "a" } else { "g" });
+        let ty_name = match (ty, &self.constant) {
+            (Type::Range(0, high), Some((name, value))) if high == *value => format!("0..{name}"),
+            _ => ty.name(),
+        };
+        let initial = match self.rng.u8(0..6) {
+            0 => " = *".to_string(),
+            1 | 2 => format!(" = {}", self.constant_of(ty)),
+            _ => String::new(),
+        };
+        let brackets = length.map_or(String::new(), |length| format!("[{length}]"));
+        let _ = writeln!(self.text, "shared {ty_name} {name}{brackets}{initial};");
+        self.shared.push(Variable { name, ty, length });
+    }
+
+    fn synchronisation(&mut self) {
+        if self.mode != Mode::Boolean && self.once_in(3) {
+            let length = self.once_in(4).then_some(2);
+            let brackets = length.map_or("", |_| "[2]");
+            let _ = writeln!(self.text, "lock m{brackets};");
+            self.lock = Some(("m".to_string(), length));
+        }
+        if self.mode != Mode::Tasks && self.once_in(4) {
+            self.text += "event e;\n";
+            self.event = Some("e".to_string());
+        }
+    }
+
+    fn signature(&mut self, name: String, results: bool) -> Routine {
+        let parameters = (0..self.rng.usize(0..=2)).map(|_| self.type_of_value()).collect();
+        let result = (results && self.once_in(2)).then(|| self.type_of_value());
+        Routine { name, parameters, result, plain: self.once_in(2) }
+    }
+
+    fn threads(&mut self) {
+        let templates = self.rng.usize(1..=2);
+        if self.once_in(4) {
+            let name = if self.once_in(4) { format!("t{}", templates - 1) } else { "s".to_string() };
+            self.spawned = Some(name);
+        }
+        self.procedure_bodies();
+        let mut running = 0;
+        for number in 0..templates {
+            let name = format!("t{number}");
+            let most = if running == 0 && templates == 1 { 3 } else { 2 };
+            let count = self.rng.usize(1..=most).min(3 - running);
+            running += count;
+            let brackets = if count == 1 && self.once_in(2) { String::new() } else { format!("[{count}]") };
+            // What is started later has no number.
+            let has_self = self.mode == Mode::Threads && self.spawned.as_ref() != Some(&name);
+            let _ = writeln!(self.text, "thread {name}{brackets} {{");
+            let left = if count == 1 { self.rng.usize(3..=8) } else { self.rng.usize(2..=6) };
+            self.body(Body { has_self, left, ..Body::new(&name) });
+        }
+        if let Some(name) = self.spawned.clone().filter(|name| name == "s") {
+            let _ = writeln!(self.text, "thread {name}[0] {{");
+            let left = self.rng.usize(1..=3);
+            self.body(Body { left, ..Body::new(&name) });
+        }
+    }
+
+    fn asynchronous(&mut self) {
+        for number in 0..self.rng.usize(1..=2) {
+            let task = self.signature(format!("k{number}"), false);
+            self.tasks.push(task);
+        }
+        self.procedure_bodies();
+        self.text += "main {\n";
+        let left = self.rng.usize(3..=6);
+        self.body(Body { posts: 3, left, ..Body::new("main") });
+        for task in self.tasks.clone() {
+            let posts = u32::from(self.once_in(3));
+            let left = self.rng.usize(2..=5);
+            let body = Body { posts, left, ..Body::new(&task.name) };
+            self.routine("task", &task, body);
+        }
+    }
+
+    fn procedure_bodies(&mut self) {
+        for procedure in self.procedures.clone() {
+            let left = self.rng.usize(1..=4);
+            let (result, plain) = (procedure.result, procedure.plain);
+            let body = Body { procedure: true, result, plain, left, ..Body::new(&procedure.name) };
+            self.routine("proc", &procedure, body);
+        }
+    }
+
+    fn routine(&mut self, keyword: &str, routine: &Routine, mut body: Body) {
+        let mut parameters = Vec::new();
+        for (number, ty) in routine.parameters.iter().enumerate() {
+            let name = format!("p{number}");
+            parameters.push(format!("{} {name}", ty.name()));
+            body.locals.push(Variable { name, ty: *ty, length: None });
+        }
+        let result = routine.result.map_or(String::new(), |ty| format!(" : {}", ty.name()));
+        let _ = writeln!(self.text, "{keyword} {}({}){result} {{", routine.name, parameters.join(", "));
+        self.body(body);
+    }
+
+    fn never(&mut self) {
+        for number in 0..self.rng.usize(0..=2) {
+            let name = if self.once_in(3) { format!("n{number}: ") } else { String::new() };
+            let mut parts = Vec::new();
+            let labels = self.labels.clone();
+            if self.mode != Mode::Boolean
+                && let Some((routine, label)) = self.pick(&labels)
+            {
+                let least = self.rng.u8(1..=2);
+                let place = if self.once_in(2) { format!("{routine}.{label}") } else { label };
+                let other = match self.pick(&labels).filter(|_| self.once_in(4)) {
+                    Some((_, label)) => format!(" + at({label})"),
+                    None => String::new(),
+                };
+                parts.push(format!("at({place}){other} >= {least}"));
+            }
+            while parts.len() < 2 {
+                parts.push(self.operand(&Body::property(), 1));
+            }
+            let _ = writeln!(self.text, "never {name}{};", parts.join(" && "));
+        }
+    }
+}

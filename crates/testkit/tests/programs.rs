@@ -1,0 +1,384 @@
+//! Random programs: the encoding and its reduction against the reference semantics, every engine against both, every
+//! trace walked by the program's own semantics, and every program written and read again.
+//!
+//! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
+
+use allways_engines::engine::Watch;
+use allways_engines::{Engine, Question, engines};
+use allways_evidence::{
+    Evidence, Rejection, Verdict, induct, interpret, read_evidence, replay, write_evidence,
+};
+use allways_lang::{aw, bp, write};
+use allways_model::encoding::{Encoded, Mode as Who, Point, Threads};
+use allways_model::program::reduction::reduce;
+use allways_model::program::semantics::{self, Frame};
+use allways_model::program::{Program, TemplateId, Type, Value};
+use allways_model::property::deadlocked;
+use allways_model::pushdown::{Pushdown, State};
+use allways_testkit::programs::{Explored, Limits, Mode, explore, text};
+use allways_testkit::reference;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// How far the reference goes.
+const LIMITS: Limits = Limits { states: 3000, threads: 10, depth: 4 };
+
+/// How far it goes in a program that was written by the tool, which takes more steps and starts more threads.
+const LIMITS_WRITTEN: Limits = Limits { states: 30_000, threads: 14, depth: 4 };
+
+/// How many threads of each template can be started later.
+const POOL: usize = 2;
+
+/// What became of random programs.
+#[derive(Default, Debug)]
+struct Tally {
+    programs: usize,
+    /// More states than the reference explores.
+    large: usize,
+    /// More threads are started than there is room for.
+    crowded: usize,
+    /// Stacks are deeper than the reference goes.
+    cut: usize,
+    violation: usize,
+    deadlock: usize,
+    /// Answers of engines, of which how many decide.
+    asked: usize,
+    decided: usize,
+    /// Programs written in a notation; of these, how many have too many states, and how many encodings were compared.
+    written: usize,
+    large_written: usize,
+    compared: usize,
+}
+
+fn run(mode: Mode, default: u64) {
+    let count: u64 =
+        std::env::var("ALLWAYS_RANDOM").map_or(default, |count| count.parse().expect("a number"));
+    let mut tally = Tally::default();
+    for seed in 0..count {
+        let text = text(seed, mode);
+        let name = format!("{mode:?} {seed}\n{text}");
+        let program = parsed(&name, &text);
+        let Some(explored) = check(&name, &program, &mut tally) else { continue };
+        tally.cut += usize::from(explored.cut);
+        tally.violation += usize::from(explored.violation);
+        tally.deadlock += usize::from(explored.deadlock);
+        match seed % 4 {
+            0 => ask_engines(&name, &program, &explored, &mut tally),
+            1 => laid_out(&name, &text, &program),
+            2 if explored.states.len() <= 1000 => written(&name, &program, &explored, mode, &mut tally),
+            _ => {}
+        }
+    }
+    println!("{mode:?}: {tally:?}");
+    let skipped = tally.large + tally.crowded;
+    assert!(count < 100 || 5 * skipped < tally.programs, "too many are skipped");
+}
+
+#[test]
+fn random_threads() {
+    run(Mode::Threads, 400);
+}
+
+#[test]
+fn random_boolean_programs() {
+    run(Mode::Boolean, 200);
+}
+
+#[test]
+fn random_asynchronous_programs() {
+    run(Mode::Tasks, 200);
+}
+
+/// Programs on which two sides once disagreed: whether they can go wrong, and whether they can come to a deadlock.
+#[test]
+fn disagreements_of_the_past() {
+    let mut tally = Tally::default();
+    for (text, violation, deadlock) in [
+        // Who broadcasts and then waits for the same event is not woken by itself.
+        ("event e; thread a { broadcast e; wait e; error; } thread b { wait e; }", false, true),
+        // Who waits twice is woken once by each broadcast.
+        ("event e; thread a { broadcast e; } thread b { wait e; wait e; error; }", false, true),
+        ("event e; thread a { broadcast e; broadcast e; } thread b[2] { loop { wait e; } }", false, true),
+        ("event e; thread a { broadcast e; broadcast e; } thread b { wait e; wait e; error; }", true, false),
+        // A lock is not released by a task that sits where its holder sat before it ended.
+        (
+            "lock m; main { post t(true); yield; post t(false); }
+             task t(bool first) { if (first) { acquire(m); } else { release(m); } }",
+            true,
+            false,
+        ),
+    ] {
+        let program = parsed(text, text);
+        let found = check(text, &program, &mut tally).expect("it is small");
+        assert_eq!((found.violation, found.deadlock), (violation, deadlock), "{text}");
+        ask_engines(text, &program, &found, &mut tally);
+    }
+}
+
+fn parsed(name: &str, text: &str) -> Program {
+    let parsed = aw::parse(text.as_bytes());
+    parsed.program.unwrap_or_else(|| panic!("{name}\n{:?}", parsed.diagnostics))
+}
+
+/// Compares the encodings of a program with the reference. Gives what can be reached, unless that is too much.
+fn check(name: &str, program: &Program, tally: &mut Tally) -> Option<Explored> {
+    let threads = Threads::of(program, POOL);
+    tally.programs += 1;
+    let Some(explored) = explore(program, &threads.running, LIMITS) else {
+        tally.large += 1;
+        return None;
+    };
+    if !encodings_agree(name, program, &threads, &explored) {
+        tally.crowded += 1;
+        return None;
+    }
+    Some(explored)
+}
+
+/// Compares the encodings of a program with the reference, if there is room for all threads that are started.
+fn encodings_agree(name: &str, program: &Program, threads: &Threads, explored: &Explored) -> bool {
+    let Some(whole) = encoding(name, program, threads, false) else { return false };
+    let expected: BTreeSet<Picture> = explored.states.iter().map(|state| picture(program, state)).collect();
+    let found: BTreeSet<Picture> = whole.normal.iter().map(|state| whole.picture(state)).collect();
+    assert_eq!(found.difference(&expected).next(), None, "{name}\na state that cannot be reached");
+    assert_eq!(expected.difference(&found).next(), None, "{name}\na state is not reached");
+    whole.agrees(name, explored, &vec![true; program.shared_slots()]);
+    let reduced = encoding(name, program, threads, true).expect("the reduction starts no more threads");
+    reduced.agrees(name, explored, &reduce(program).shared);
+    true
+}
+
+/// An encoding, explored.
+struct Searched {
+    encoded: Encoded,
+    /// The states in which everybody may move.
+    normal: Vec<State>,
+    violation: bool,
+    deadlock: bool,
+}
+
+/// Explores an encoding; `None` if there is not enough room for all threads that are started.
+fn encoding(name: &str, program: &Program, threads: &Threads, reduced: bool) -> Option<Searched> {
+    let encoded = Encoded::new(program, threads, reduced).unwrap_or_else(|why| panic!("{name}\n{why:?}"));
+    let states = reference::reachable(&encoded, LIMITS.depth, 10 * LIMITS_WRITTEN.states);
+    if encoded.incomplete().is_some() {
+        return None;
+    }
+    let (states, _) = states.unwrap_or_else(|| panic!("{name}\ntoo many states"));
+    let mut searched = Searched { encoded, normal: Vec::new(), violation: false, deadlock: false };
+    for state in states {
+        let tops = state.visible().tops;
+        let stuck = deadlocked(&searched.encoded, state.shared, &tops);
+        match searched.encoded.key(state.shared).mode {
+            Who::Normal => {
+                searched.deadlock |= stuck;
+                searched.normal.push(state);
+            }
+            Who::Violated => searched.violation = true,
+            mode => assert!(!stuck, "{name}\nnobody moves in {mode:?}"),
+        }
+    }
+    Some(searched)
+}
+
+impl Searched {
+    /// Compares with the reference the verdicts and the shared variables that matter.
+    fn agrees(&self, name: &str, explored: &Explored, matters: &[bool]) {
+        assert_eq!(self.violation, explored.violation, "{name}\nviolation");
+        assert_eq!(self.deadlock, explored.deadlock, "{name}\ndeadlock");
+        let program = self.encoded.program();
+        let visible = |values: &[Value]| -> Vec<Value> {
+            let values = free_or_held(program, values).into_iter().zip(matters);
+            values.map(|(value, &matters)| if matters { value } else { 0 }).collect()
+        };
+        let expected: BTreeSet<Vec<Value>> = explored.shared().into_iter().map(visible).collect();
+        let found = self.normal.iter().map(|state| visible(&self.encoded.key(state.shared).values));
+        assert_eq!(found.collect::<BTreeSet<_>>(), expected, "{name}\nshared values");
+    }
+
+    fn picture(&self, state: &State) -> Picture {
+        let program = self.encoded.program();
+        let values = self.encoded.key(state.shared).values;
+        let mut threads = Vec::new();
+        for (number, (role, stack)) in self.encoded.roles().iter().zip(&state.stacks).enumerate() {
+            let mut frames = Vec::new();
+            for cell in stack.symbols().map(|symbol| self.encoded.cell(symbol)) {
+                let place = match cell.point {
+                    Point::Idle => continue,
+                    Point::At(location) => location,
+                    Point::Returning(location, edge) => program.locations[location].edges[edge].to,
+                };
+                frames.push((place, cell.locals.to_vec()));
+            }
+            if !frames.is_empty() || stack.depth() == 0 {
+                threads.push((role.template, role.this, held_by(program, &values, number), frames));
+            }
+        }
+        threads.sort();
+        (free_or_held(program, &values), threads)
+    }
+}
+
+/// A state as both sides see it: the shared values, and of each thread its template, its number, the locks that it holds
+/// and its frames, the topmost first. Which of those that were started later is which does not matter.
+type Picture = (Vec<Value>, Vec<(TemplateId, Value, Vec<usize>, Vec<(usize, Vec<Value>)>)>);
+
+fn picture(program: &Program, state: &semantics::State) -> Picture {
+    let place = |frame: &Frame| match frame.calling {
+        Some(edge) => program.locations[frame.location].edges[edge].to,
+        None => frame.location,
+    };
+    let gone =
+        |thread: &semantics::Thread| program.templates[thread.template].vanishes && thread.ended(program);
+    let threads = state.threads.iter().filter(|thread| !gone(thread)).map(|thread| {
+        let frames = thread.stack.iter().rev().map(|frame| (place(frame), frame.locals.clone())).collect();
+        (thread.template, thread.this, held_by(program, &state.shared, thread.id), frames)
+    });
+    let mut threads: Vec<_> = threads.collect();
+    threads.sort();
+    (free_or_held(program, &state.shared), threads)
+}
+
+/// For each shared slot, the lock being 0 or 1.
+fn free_or_held(program: &Program, values: &[Value]) -> Vec<Value> {
+    let locks = locks(program);
+    let value =
+        |slot: usize| if locks.contains(&slot) { Value::from(values[slot] != 0) } else { values[slot] };
+    (0..program.shared_slots()).map(value).collect()
+}
+
+fn held_by(program: &Program, values: &[Value], thread: usize) -> Vec<usize> {
+    locks(program).into_iter().filter(|&slot| values[slot] == thread as Value + 1).collect()
+}
+
+fn locks(program: &Program) -> Vec<usize> {
+    let locks = program.shared.iter().filter(|variable| variable.ty == Type::Lock);
+    locks.flat_map(|lock| lock.slot..lock.slot + lock.slots()).collect()
+}
+
+/// Every engine says the same, and its evidence is accepted; traces also by the program's own semantics.
+fn ask_engines(name: &str, program: &Program, explored: &Explored, tally: &mut Tally) {
+    let threads = Threads::of(program, POOL);
+    let encoded = || Encoded::new(program, &threads, true).expect("it had an encoding before");
+    for deadlock in [false, true] {
+        let bad = explored.violation || deadlock && explored.deadlock;
+        for engine in engines() {
+            let name = format!("{name}\n{}, deadlock {deadlock}", engine.name());
+            let system = encoded();
+            let verdict = answer(&name, *engine, &system, &encoded(), deadlock);
+            tally.asked += 1;
+            tally.decided += usize::from(!matches!(verdict, Verdict::Unknown(_)));
+            match &verdict {
+                Verdict::Safe(_) => assert!(!bad, "{name}: safe"),
+                Verdict::Unsafe(trace) => {
+                    assert!(bad || explored.cut, "{name}: unsafe");
+                    interpret(&system, trace).unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
+                }
+                Verdict::Unknown(why) => {
+                    let decides = engine.name() == "auto" && !explored.cut && system.incomplete().is_none();
+                    assert!(!decides, "{name}: {why}");
+                }
+            }
+        }
+    }
+}
+
+/// What an engine says, as far as its evidence is accepted: when it is found, and when it was written and is read by
+/// somebody who has seen nothing else of the program.
+fn answer(name: &str, engine: &dyn Engine, system: &Encoded, reader: &Encoded, deadlock: bool) -> Verdict {
+    let question = Question {
+        property: system.property(deadlock),
+        max_states: Some(20_000),
+        max_depth: Some(12),
+        rounds: Some(8),
+        delays: Some(4),
+        contexts: Some(6),
+        ..Question::default()
+    };
+    // Some methods do not end on some programs; what users get by default ends on all finite ones.
+    let limit = Duration::from_millis(if engine.name() == "auto" { 20_000 } else { 100 });
+    let watch = Watch { deadline: Some(Instant::now() + limit), ..Watch::none() };
+    let verdict = engine.run(system, &question, &watch).verdict;
+    let evidence = match &verdict {
+        Verdict::Safe(invariant) => Evidence::Invariant(invariant.clone()),
+        Verdict::Unsafe(trace) => Evidence::Trace(trace.clone()),
+        Verdict::Unknown(_) => return verdict,
+    };
+    match accepted(system, &evidence, deadlock) {
+        Ok(()) => {}
+        // A bound from above may start more threads than there are.
+        Err(Rejection::Stopped(why)) => return Verdict::Unknown(why),
+        Err(rejection) => panic!("{name}: {rejection}"),
+    }
+    let mut text = Vec::new();
+    write_evidence(system, &evidence, &mut text).expect("there is memory");
+    let read = read_evidence(reader, &text).unwrap_or_else(|bad| panic!("{name}: {bad:?}"));
+    accepted(reader, &read, deadlock).unwrap_or_else(|rejection| panic!("{name}: read: {rejection}"));
+    verdict
+}
+
+fn accepted(system: &Encoded, evidence: &Evidence, deadlock: bool) -> Result<(), Rejection> {
+    match evidence {
+        Evidence::Invariant(invariant) => induct(system, &system.property(deadlock), invariant, &|| None),
+        Evidence::Trace(trace) => replay(system, &system.property(deadlock), trace),
+    }
+}
+
+/// A text that is laid out anew is the same program, and laying it out again changes nothing.
+fn laid_out(name: &str, text: &str, program: &Program) {
+    let format = |text: &str| aw::format(text.as_bytes()).unwrap_or_else(|why| panic!("{name}\n{why:?}"));
+    let anew = format(text);
+    assert_eq!(format(&anew), anew, "{name}");
+    assert_eq!(without_places(&parsed(&anew, &anew)), without_places(program), "{name}\n{anew}");
+}
+
+/// A program as text, without the places in the source.
+fn without_places(program: &Program) -> String {
+    let text = format!("{program:?}");
+    let mut pieces = text.split("Span {");
+    let first = pieces.next().unwrap_or_default().to_string();
+    let rest = pieces.map(|piece| piece.split_once('}').map_or("", |(_, rest)| rest));
+    let text = first + &rest.collect::<String>();
+    // The name of a variable that hides another ends with its place.
+    let digits = |c: char| c.is_ascii_digit() || c == ':';
+    let mut pieces = text.split('@');
+    let first = pieces.next().unwrap_or_default().to_string();
+    first + &pieces.map(|piece| piece.trim_start_matches(digits)).collect::<String>()
+}
+
+/// A program that is written in a notation and read has the same verdicts, and its encodings agree with the reference.
+fn written(name: &str, program: &Program, explored: &Explored, mode: Mode, tally: &mut Tally) {
+    let mut texts = Vec::new();
+    if mode != Mode::Tasks {
+        texts.push(("aw", write::aw(program)));
+    }
+    if mode == Mode::Boolean {
+        texts.push(("bp", write::bp(program)));
+    }
+    for (notation, text) in texts {
+        let text = text.unwrap_or_else(|refusal| panic!("{name}\n{refusal:?}"));
+        let name = format!("{name}\nwritten as {notation}:\n{text}");
+        let (program, diagnostics) = match notation {
+            "aw" => (aw::parse(text.as_bytes()).program, aw::parse(text.as_bytes()).diagnostics),
+            _ => (bp::parse(text.as_bytes()).program, bp::parse(text.as_bytes()).diagnostics),
+        };
+        let program = program.unwrap_or_else(|| panic!("{name}\n{diagnostics:?}"));
+        let counts = semantics::State::counts(&program);
+        tally.written += 1;
+        let Some(again) = explore(&program, &counts, LIMITS_WRITTEN) else {
+            tally.large_written += 1;
+            continue;
+        };
+        assert_eq!(again.violation, explored.violation, "{name}\nviolation");
+        // What comes after a violation is not explored, and a `never` that became a thread may look away.
+        let stuck = |explored: &Explored| explored.violation || explored.deadlock;
+        assert_eq!(stuck(&again), stuck(explored), "{name}\ndeadlock");
+        // The order in which threads are taken from the pool multiplies the states of the encoding.
+        let most = again.states.iter().map(|state| state.threads.len()).max().unwrap_or(0);
+        let started = most.saturating_sub(counts.iter().sum());
+        if started <= 3 {
+            tally.compared +=
+                usize::from(encodings_agree(&name, &program, &Threads::of(&program, started), &again));
+        }
+    }
+}
