@@ -141,7 +141,11 @@ impl Walk<'_> {
                     return Some((taken(self.state.clone(), self.slots.to_vec(), None), Some(violation)));
                 }
                 Outcome::To(next) => {
-                    let started = self.taker.filter(|_| next.threads.len() > self.state.threads.len());
+                    // A thread that sits in no slot would not be seen in the encoding.
+                    if (next.threads.len() > self.state.threads.len()) != self.taker.is_some() {
+                        continue;
+                    }
+                    let started = self.taker;
                     let slots = self.after(&next, thread, started);
                     let wrong = next.violated(program);
                     if let (true, Some(Outcome::Wrong(violation))) = (violated, &wrong) {

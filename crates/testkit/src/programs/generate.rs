@@ -176,7 +176,7 @@ impl Generator {
     fn signature(&mut self, name: String, results: bool) -> Routine {
         let parameters = (0..self.rng.usize(0..=2)).map(|_| self.type_of_value()).collect();
         let result = (results && self.once_in(2)).then(|| self.type_of_value());
-        Routine { name, parameters, result, plain: self.once_in(2) }
+        Routine { name, parameters, result, plain: self.once_in(3) }
     }
 
     fn threads(&mut self) {
@@ -192,9 +192,14 @@ impl Generator {
             let most = if running == 0 && templates == 1 { 3 } else { 2 };
             let count = self.rng.usize(1..=most).min(3 - running);
             running += count;
-            let brackets = if count == 1 && self.once_in(2) { String::new() } else { format!("[{count}]") };
-            // What is started later has no number.
-            let has_self = self.mode == Mode::Threads && self.spawned.as_ref() != Some(&name);
+            let brackets = match self.rng.u8(0..8) {
+                0 if self.mode == Mode::Threads => "[*]".to_string(),
+                0..4 if count == 1 => String::new(),
+                _ => format!("[{count}]"),
+            };
+            // What is started later, or any number of times, has no number.
+            let numbered = brackets != "[*]" && self.spawned.as_ref() != Some(&name);
+            let has_self = self.mode == Mode::Threads && numbered;
             let _ = writeln!(self.text, "thread {name}{brackets} {{");
             let left = if count == 1 { self.rng.usize(3..=8) } else { self.rng.usize(2..=6) };
             self.body(Body { has_self, left, ..Body::new(&name) });
@@ -264,6 +269,10 @@ impl Generator {
                 parts.push(self.operand(&Body::property(), 1));
             }
             let _ = writeln!(self.text, "never {name}{};", parts.join(" && "));
+        }
+        if self.once_in(8) {
+            let hint = self.condition(&Body::property(), 1);
+            let _ = writeln!(self.text, "predicate {hint};");
         }
     }
 }

@@ -74,7 +74,7 @@ const KINDS: [(&str, u32); 29] = [
     ("spawn", 6),
     ("wait", 6),
     ("broadcast", 6),
-    ("call", 12),
+    ("call", 18),
     ("return", 2),
     ("declare", 8),
     ("post", 12),
