@@ -252,17 +252,24 @@ impl Loaded {
 
     /// Takes one thread more of each template whose number is open, if that is so and there are few.
     pub fn grow(&mut self) -> Result<bool, LoadError> {
-        let (Some(encoded), Some(any)) = (self.system.program(), self.open) else { return Ok(false) };
+        let Some(any) = self.open else { return Ok(false) };
         if !self.can_grow() {
             return Ok(false);
         }
+        self.open = Some(any + 1);
+        self.again()?;
+        Ok(true)
+    }
+
+    /// Forgets which limits of a program were hit.
+    pub fn again(&mut self) -> Result<(), LoadError> {
+        let Some(encoded) = self.system.program() else { return Ok(()) };
         let program = encoded.program();
-        let (threads, _) = self.options.threads.threads(program, any + 1)?;
+        let (threads, _) = self.options.threads.threads(program, self.open.unwrap_or(1))?;
         let encoded = Encoded::new(program, &threads, !self.options.unreduced);
         let encoded = encoded.map_err(|error| no_encoding(error, &self.remarks.text))?;
         self.system = System::Program(Box::new(encoded));
-        self.open = Some(any + 1);
-        Ok(true)
+        Ok(())
     }
 
     /// What must never be seen: of a program, a violation; else the targets, or else the contents of the `.spec` file beside the system. With neither,

@@ -308,7 +308,12 @@ impl Teller<'_> {
     /// The text of the place that starts there.
     fn at(&self, line: u32, column: u32) -> String {
         let edges = self.program.locations.iter().flat_map(|location| &location.edges);
-        let spans = edges.flat_map(spans_of).chain(self.program.never.iter().map(|never| never.span));
+        let properties = self.program.never.iter().flat_map(|never| {
+            let mut spans = vec![never.span];
+            inside(&never.expr, &mut spans);
+            spans
+        });
+        let spans = edges.flat_map(spans_of).chain(properties);
         let here = spans.filter(|span| (span.line, span.column) == (line, column));
         here.max_by_key(|span| span.end).map_or_else(String::new, |span| self.text(span))
     }
@@ -332,18 +337,14 @@ impl Teller<'_> {
 /// The places of an edge that a violation may name.
 fn spans_of(edge: &Edge) -> Vec<Span> {
     let mut spans = vec![edge.span];
-    let mut inside = |expr: &Expr| {
-        expr.visit(&mut |part| match part {
-            Expr::SharedElement(.., span) | Expr::LocalElement(.., span) | Expr::Binary(.., span) => {
-                spans.push(*span);
-            }
-            _ => {}
-        });
-    };
     match &edge.op {
-        Op::Guard(expr, _) | Op::Assert(expr) => inside(expr),
-        Op::Assign(_, exprs, constraint) => exprs.iter().chain(constraint).for_each(inside),
-        Op::Call(_, exprs, _) | Op::Return(exprs) | Op::Spawn(_, exprs) => exprs.iter().for_each(inside),
+        Op::Guard(expr, _) | Op::Assert(expr) => inside(expr, &mut spans),
+        Op::Assign(_, exprs, constraint) => {
+            exprs.iter().chain(constraint).for_each(|expr| inside(expr, &mut spans));
+        }
+        Op::Call(_, exprs, _) | Op::Return(exprs) | Op::Spawn(_, exprs) => {
+            exprs.iter().for_each(|expr| inside(expr, &mut spans));
+        }
         _ => {}
     }
     match &edge.op {
@@ -354,6 +355,16 @@ fn spans_of(edge: &Edge) -> Vec<Span> {
         _ => {}
     }
     spans
+}
+
+/// The places inside an expression that a violation may name.
+fn inside(expr: &Expr, spans: &mut Vec<Span>) {
+    expr.visit(&mut |part| match part {
+        Expr::SharedElement(.., span) | Expr::LocalElement(.., span) | Expr::Binary(.., span) => {
+            spans.push(*span);
+        }
+        _ => {}
+    });
 }
 
 fn named(variable: &Variable, index: usize) -> String {

@@ -63,7 +63,12 @@ impl Counts {
     pub fn threads(&self, program: &Program, any: usize) -> Result<(Threads, bool), NoSuchThreads> {
         let mut asked: Vec<Option<usize>> = vec![None; program.templates.len()];
         for (name, count) in &self.0 {
-            asked[which(program, name.as_deref())?] = Some(*count);
+            let template = which(program, name.as_deref())?;
+            if asked[template].replace(*count).is_some() {
+                let name = &program.templates[template].name;
+                let what = format!("--threads says twice how many threads of {name} there are");
+                return Err(NoSuchThreads { what, help: "say it once".to_string() });
+            }
         }
         let open = |(template, asked): (&Template, &Option<usize>)| {
             asked.is_none() && (template.spawned || template.count == Count::Any)

@@ -176,3 +176,87 @@ fn conversions_change_no_verdict() {
     }
     assert!(converted[0] > 60 && converted[1] > 2 && converted[2] > 60, "few were converted: {converted:?}");
 }
+
+/// Small programs that once had a wrong answer, or none.
+#[test]
+fn pinned_programs() {
+    let passive = |values: &str, deed: &str| {
+        format!("void main() begin decl x := 0; L0: start_thread goto A; {deed} L4: end_thread; A: {values} end")
+    };
+    let cases = [
+        // What is given to the others may be a choice, inside an atomic section, and before they are started.
+        ("choice.bp", passive("assert(!x);", "L1: x$ := *;"), "", "unsafe"),
+        ("both.bp", passive("assert(!x);", "L1: x, x$ := 1, 1 & *;"), "", "unsafe"),
+        ("own.bp", passive("assert(!x);", "L1: x, x$ := *, 0;"), "", "safe"),
+        (
+            "atomic.bp",
+            passive("assert(!x);", "L1: atomic_begin; L2: x$ := 1; L3: atomic_end;"),
+            "",
+            "unsafe",
+        ),
+        (
+            "before.bp",
+            "decl c := 0; void main() begin decl x := 0; L0: x$ := 1; L1: start_thread goto L4;
+             L2: start_thread goto L5; L3: end_thread; L4: c := 1; LE: end_thread; L5: assert(!c | x); end"
+                .to_string(),
+            "",
+            "unsafe",
+        ),
+        // A bound from above counts threads that are never started, and numbers that are never reached.
+        (
+            "spawn.aw",
+            "shared bool x; proc f() { skip; } thread a { f(); spawn w; f(); } thread w[0] { x = true; }
+             never !x && x;"
+                .to_string(),
+            "",
+            "safe",
+        ),
+        (
+            "double.aw",
+            "shared int x = 1; proc f() { skip; } thread a { f(); x = x * 2; f(); } never x == 3;".to_string(),
+            "",
+            "safe",
+        ),
+        (
+            "dry.aw",
+            "shared bool x; thread boss { while (!x) { spawn w; } await false; } thread w[0] { x = true; }"
+                .to_string(),
+            "--deadlock",
+            "unsafe",
+        ),
+        // The checker of traces cannot follow a step with a million outcomes, of which few matter.
+        (
+            "many.aw",
+            "shared bool x; thread p { bool a[20] = *; x = a[0]; assert !x || a[19]; }".to_string(),
+            "",
+            "unknown",
+        ),
+        (
+            "result.aw",
+            "shared int y; proc f(int k): 0..3 { return k + 7; } thread p { y = f(y); }".to_string(),
+            "",
+            "unsafe",
+        ),
+    ];
+    let folder = folder("pinned");
+    for (name, text, options, verdict) in cases {
+        let file = file(&folder, name, text);
+        for more in ["", " --unreduced"] {
+            let run = allways(&format!("check --json --quiet {file} {options}{more}"));
+            let unknown = name == "many.aw" || run.json()["verdict"] == verdict;
+            assert!(unknown, "{name}{more}: {run:?}");
+        }
+        let run = allways(&format!("check --json --quiet {file} {options}"));
+        assert_eq!(run.json()["verdict"], verdict, "{name}: {run:?}");
+    }
+}
+
+#[test]
+fn numbers_of_threads_are_said_once() {
+    let folder = folder("said-once");
+    let file = file(&folder, "two.aw", "thread p { skip; } thread q { skip; }");
+    for (threads, why) in [("q=1,q=2", "says twice"), ("r=1", "no thread"), ("2", "not clear"), ("q=x", "number")] {
+        let run = allways(&format!("check {file} --threads {threads}"));
+        assert!(run.code == 2 && run.err.contains(why), "{threads}: {run:?}");
+    }
+}

@@ -8,11 +8,11 @@
 //! of the trace. Values that the encoding leaves out are those that no longer matter, so any step that fits will do.
 
 use crate::rejection::shorten;
-use crate::{Rejection, Trace};
+use crate::{Rejection, StopReason, Trace};
 use allways_model::encoding::{Encoded, Mode};
 use allways_model::notation::show_state;
 use allways_model::program::semantics::{self, Outcome, State};
-use allways_model::program::{LocationId, Violation};
+use allways_model::program::{LocationId, Span, Violation};
 use allways_model::pushdown;
 
 /// A run of a program that goes wrong.
@@ -84,6 +84,10 @@ pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
         };
         let walk = Walk { encoded, state: &state, slots: &slots, mover, taker };
         let Some((step, end)) = walk.step(goal) else {
+            if let Some(span) = walk.beyond() {
+                let why = format!("line {}: a single step does too much to be followed", span.line);
+                return Err(Rejection::Stopped(StopReason::GaveUp(why)));
+            }
             let what = format!(
                 "the program has no step of thread {mover} from {} to {}",
                 shorten(&show_state(encoded, &encoded.encode(&state, &slots))),
@@ -160,6 +164,15 @@ impl Walk<'_> {
             }
         }
         None
+    }
+
+    /// A step of the thread that is not followed to its end.
+    fn beyond(&self) -> Option<Span> {
+        let steps = semantics::steps(self.encoded.program(), self.state, self.slots[self.mover]?);
+        steps.into_iter().find_map(|step| match step.outcome {
+            Outcome::Beyond(span) => Some(span),
+            Outcome::To(_) | Outcome::Wrong(_) => None,
+        })
     }
 
     /// Who is who after a step.

@@ -326,9 +326,9 @@ impl Encoded {
         self.waiting(self.program.events.len()) + template
     }
 
-    /// Where a thread keeps its value of a mixed local variable.
+    /// Where a thread keeps its value of a mixed local variable, and after the last of them whether it has started.
     fn mixed_slot(&self, thread: usize, slot: usize) -> usize {
-        let each = if self.mixed { self.most_locals() } else { 0 };
+        let each = if self.mixed { self.most_locals() + 1 } else { 0 };
         self.started(self.program.templates.len()) + thread * each + slot
     }
 

@@ -10,7 +10,9 @@ use super::steps::Rows;
 use super::story::{self, Telling};
 use super::{Context, Failure, words};
 use allways::verify::{name, nothing};
-use allways::{Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, check, load};
+use allways::{
+    Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, auto, check, engines, load,
+};
 use allways_evidence::Trace;
 use allways_model::notation::show_state;
 use allways_model::property::Property;
@@ -87,13 +89,16 @@ impl One<'_> {
             return Err(Failure::Usage(what, help));
         }
         let mut question = Question { property, ..question.clone() };
-        let checked = loop {
+        let mut checked = loop {
             // A program that leaves the number of threads open is tried with more of them, and not for ever with few.
             let patience = loaded.can_grow().then(|| Instant::now() + PATIENCE);
-            let checked = self.session.watched(|watch| {
+            let mut checked = self.session.watched(|watch| {
                 let deadline = watch.deadline.into_iter().chain(patience).min();
                 check(&loaded.system, &question, self.engine, &Watch { deadline, ..*watch })
             })?;
+            if let Some(exactly) = self.exactly(&mut loaded, &mut question, &checked)? {
+                checked = exactly;
+            }
             let undecided =
                 matches!(checked.report.verdict, Verdict::Unknown(StopReason::GaveUp(_) | StopReason::Time));
             if !undecided || !loaded.grow()? {
@@ -101,10 +106,15 @@ impl One<'_> {
             }
             question.property = Property { deadlock, ..loaded.property(&[], &Watch::none())? };
         };
-        let story = match &checked.report.verdict {
+        let told = match &checked.report.verdict {
             Verdict::Unsafe(trace) => Telling::of(&loaded, trace, name(self.engine, &checked.report))?,
-            Verdict::Safe(_) | Verdict::Unknown(_) => None,
+            Verdict::Safe(_) | Verdict::Unknown(_) => Ok(None),
         };
+        let story = told.unwrap_or_else(|reason| {
+            checked.report.verdict = Verdict::Unknown(reason);
+            checked.certified = false;
+            None
+        });
         let exit = match &checked.report.verdict {
             Verdict::Safe(_) => Exit::Success,
             Verdict::Unsafe(_) => Exit::Unsafe,
@@ -123,6 +133,37 @@ impl One<'_> {
         }
         destination.write(&loaded.system, checked.report.verdict, context)?;
         Ok(exit)
+    }
+
+    /// A bound from above may ask what happens in states that no run reaches, and hit a limit of the program there. A search
+    /// from below asks only what can happen, so it may decide where such a limit was hit.
+    fn exactly(
+        &self,
+        loaded: &mut Loaded,
+        question: &mut Question,
+        checked: &Checked,
+    ) -> Result<Option<Checked>, Failure> {
+        let undecided = matches!(checked.report.verdict, Verdict::Unknown(StopReason::GaveUp(_)));
+        let hit = loaded.system.incomplete().is_some() && loaded.system.program().is_some();
+        if !(undecided && hit && self.engine.name() == auto().name()) {
+            return Ok(None);
+        }
+        loaded.again()?;
+        // States and symbols have new numbers now.
+        let deadlock = question.property.deadlock;
+        question.property = Property { deadlock, ..loaded.property(&[], &Watch::none())? };
+        if loaded.system.incomplete().is_some() {
+            // It is so from the start.
+            return Ok(None);
+        }
+        let Some(free) = engines().iter().find(|engine| engine.name() == "free") else { return Ok(None) };
+        let mut exactly = self.session.watched(|watch| {
+            let deadline = watch.deadline.into_iter().chain([Instant::now() + PATIENCE]).min();
+            check(&loaded.system, question, *free, &Watch { deadline, ..*watch })
+        })?;
+        exactly.report.engine = Some(free.name());
+        let decided = !matches!(exactly.report.verdict, Verdict::Unknown(_));
+        Ok(decided.then_some(exactly))
     }
 
     fn print(

@@ -1,8 +1,8 @@
 //! A run of a program, printed.
 
 use super::Failure;
-use allways::{Loaded, Refuted, Story};
-use allways_evidence::{Trace, interpret};
+use allways::{Loaded, Refuted, StopReason, Story};
+use allways_evidence::{Rejection, Trace, interpret};
 use allways_model::notation::show_state;
 use std::io::{self, Write};
 
@@ -15,15 +15,23 @@ pub struct Telling {
 }
 
 impl Telling {
-    /// The run behind a trace, if it is one of a program. That the program has no such run is a bug of ours.
-    pub fn of(loaded: &Loaded, trace: &Trace, engine: &'static str) -> Result<Option<Telling>, Failure> {
-        let Some(encoded) = loaded.system.program() else { return Ok(None) };
-        let run = interpret(encoded, trace);
-        let run = run.map_err(|why| Refuted { engine, claim: "unsafe", why: why.to_string() })?;
+    /// The run behind a trace, if it is one of a program; or why it was not followed. That the program has no such run is a
+    /// bug of ours.
+    pub fn of(
+        loaded: &Loaded,
+        trace: &Trace,
+        engine: &'static str,
+    ) -> Result<Result<Option<Telling>, StopReason>, Failure> {
+        let Some(encoded) = loaded.system.program() else { return Ok(Ok(None)) };
+        let run = match interpret(encoded, trace) {
+            Ok(run) => run,
+            Err(Rejection::Stopped(reason)) => return Ok(Err(reason)),
+            Err(why) => return Err(Refuted { engine, claim: "unsafe", why: why.to_string() }.into()),
+        };
         let story = Story::new(encoded, &run, &loaded.remarks.text.bytes);
         let state =
             |step: &allways_evidence::RunStep| show_state(encoded, &encoded.encode(&step.state, &step.slots));
-        Ok(Some(Telling { states: run.steps.iter().map(state).collect(), story }))
+        Ok(Ok(Some(Telling { states: run.steps.iter().map(state).collect(), story })))
     }
 }
 

@@ -80,6 +80,7 @@ impl Encoded {
                     .find(|local| local.mixed && (local.slot..local.slot + local.slots()).contains(&slot));
                 mixed.map(|_| format!("{}#{}", clean(&slot_name(&body.locals, slot)), role.0))
             }));
+            names.push(Some(format!("started#{}", role.0)));
         }
         names
     }

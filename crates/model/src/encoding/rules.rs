@@ -7,8 +7,11 @@ use super::Encoded;
 use super::table::{Cell, Key, Mode, Point};
 use crate::program::expression::{Choices, NoValue, Scope};
 use crate::program::semantics::{self, Frame, Outcome, Thread};
-use crate::program::{Edge, Expr, LocationId, Op, Place, Procedure, Target, TemplateId, Value};
+use crate::program::{Edge, Expr, LocationId, Op, Place, Procedure, TemplateId, Value};
 use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
+
+/// No value of a mixed variable, which is Boolean.
+const UNTOUCHED: Value = -1;
 
 /// The thread that moves, and from where.
 struct Mover<'a> {
@@ -102,7 +105,7 @@ impl Encoded {
         }
     }
 
-    /// A state with nothing but the frame of the mover.
+    /// A state with nothing but the frame of the mover, and where it matters a bystander.
     fn alone(&self, mover: &Mover<'_>) -> semantics::State {
         let frame = Frame { location: mover.location, calling: None, locals: mover.locals.clone() };
         let role = self.roles[mover.thread];
@@ -118,7 +121,15 @@ impl Encoded {
         }
         let thread =
             Thread { template: role.template, id: mover.thread, this: role.this, stack: vec![frame] };
-        semantics::State { shared, threads: vec![thread] }
+        let mut threads = vec![thread];
+        if self.mixed {
+            // Another thread of the template, to see what the step gives to all others.
+            let body = &self.program.procedures[self.program.templates[role.template].body];
+            let frame = Frame { location: body.entry, calling: None, locals: vec![UNTOUCHED; body.slots()] };
+            let id = self.roles.len();
+            threads.push(Thread { template: role.template, id, this: 0, stack: vec![frame] });
+        }
+        semantics::State { shared, threads }
     }
 
     /// What a step of the frame alone means for the system.
@@ -131,7 +142,7 @@ impl Encoded {
                 return;
             }
             Outcome::Beyond(span) => {
-                self.give_up(*span);
+                self.give_up(if span.line == 0 { edge.span } else { *span });
                 return;
             }
         };
@@ -140,7 +151,9 @@ impl Encoded {
         values[counters..].copy_from_slice(&mover.values[counters..]);
         let stack = &next.threads[0].stack;
         self.store_mixed(&mut values, mover.thread, self.roles[mover.thread].template, &stack[0].locals);
-        self.store_others(&mut values, mover, edge);
+        if let Some(bystander) = next.threads.get(1) {
+            self.store_others(&mut values, mover, bystander);
+        }
         self.arrive(&mut values, mover.location, -1);
         let word = match &stack[..] {
             [frame] => self.come(&mut values, mover.thread, frame),
@@ -154,17 +167,14 @@ impl Encoded {
         self.add(rules, (self.settled(values), word), line);
     }
 
-    /// What `x$ := e` gives to the other threads of the template.
-    fn store_others(&self, values: &mut [Value], mover: &Mover<'_>, edge: &Edge) {
-        let Op::Assign(places, exprs, _) = &edge.op else { return };
-        for (place, expr) in places.iter().zip(exprs) {
-            let Target::Others(slot) = place.target else { continue };
-            let template = self.roles[mover.thread].template;
-            let scope = self.scope(mover);
-            // Only one value: the front end allows no choice here.
-            let Ok(value) = expr.value(&scope, &mut Choices::default()) else { continue };
+    /// Gives the other threads of the template what the step gave to the bystander.
+    fn store_others(&self, values: &mut [Value], mover: &Mover<'_>, bystander: &Thread) {
+        let template = self.roles[mover.thread].template;
+        for (slot, &value) in bystander.stack[0].locals.iter().enumerate() {
             for (other, role) in self.roles.iter().enumerate() {
-                if other != mover.thread && role.template == template {
+                let there =
+                    role.template == template && values[self.mixed_slot(other, self.most_locals())] != 0;
+                if value != UNTOUCHED && other != mover.thread && there {
                     values[self.mixed_slot(other, slot)] = value;
                 }
             }
@@ -189,7 +199,8 @@ impl Encoded {
         if vanishes && self.program.locations[frame.location].edges.is_empty() {
             let started = &mut values[self.started(role.template)];
             *started = started.wrapping_sub(1);
-            self.store_mixed(values, thread, role.template, &vec![0; frame.locals.len()]);
+            let mixed = self.mixed_slot(thread, 0)..self.mixed_slot(thread + 1, 0);
+            values[mixed].fill(0);
             for slot in
                 (0..self.program.shared_slots()).filter(|&slot| self.holders && self.reduced.locks[slot])
             {
@@ -381,6 +392,7 @@ impl Encoded {
                 values[self.mixed_slot(thread, slot)] = locals[slot];
             }
         }
+        values[self.mixed_slot(thread, self.most_locals())] = 1;
     }
 
     /// The local variables with the mixed ones put back.

@@ -70,7 +70,7 @@ pub struct Step {
 }
 
 /// How many states an atomic section, or how many values a single step, may go through before it is given up.
-pub const MOST: usize = 1 << 18;
+pub const MOST: usize = 1 << 16;
 
 impl Thread {
     /// A thread of a template at the start of its body, with these values for the parameters and, where any value will
@@ -227,8 +227,9 @@ fn atomic(program: &Program, state: &State, thread: usize, begin: &Edge) -> Vec<
     let mut seen = HashSet::from([first.clone()]);
     let mut todo = vec![first];
     let mut outcomes: Vec<Outcome> = Vec::new();
-    let add = |outcome: Outcome, outcomes: &mut Vec<Outcome>| {
-        if !outcomes.contains(&outcome) {
+    let mut had = HashSet::new();
+    let mut add = |outcome: Outcome, outcomes: &mut Vec<Outcome>| {
+        if had.insert(outcome.clone()) {
             outcomes.push(outcome);
         }
     };
