@@ -181,19 +181,16 @@ fn conversions_change_no_verdict() {
 #[test]
 fn pinned_programs() {
     let passive = |values: &str, deed: &str| {
-        format!("void main() begin decl x := 0; L0: start_thread goto A; {deed} L4: end_thread; A: {values} end")
+        format!(
+            "void main() begin decl x := 0; L0: start_thread goto A; {deed} L4: end_thread; A: {values} end"
+        )
     };
     let cases = [
         // What is given to the others may be a choice, inside an atomic section, and before they are started.
         ("choice.bp", passive("assert(!x);", "L1: x$ := *;"), "", "unsafe"),
         ("both.bp", passive("assert(!x);", "L1: x, x$ := 1, 1 & *;"), "", "unsafe"),
         ("own.bp", passive("assert(!x);", "L1: x, x$ := *, 0;"), "", "safe"),
-        (
-            "atomic.bp",
-            passive("assert(!x);", "L1: atomic_begin; L2: x$ := 1; L3: atomic_end;"),
-            "",
-            "unsafe",
-        ),
+        ("atomic.bp", passive("assert(!x);", "L1: atomic_begin; L2: x$ := 1; L3: atomic_end;"), "", "unsafe"),
         (
             "before.bp",
             "decl c := 0; void main() begin decl x := 0; L0: x$ := 1; L1: start_thread goto L4;
@@ -213,7 +210,8 @@ fn pinned_programs() {
         ),
         (
             "double.aw",
-            "shared int x = 1; proc f() { skip; } thread a { f(); x = x * 2; f(); } never x == 3;".to_string(),
+            "shared int x = 1; proc f() { skip; } thread a { f(); x = x * 2; f(); } never x == 3;"
+                .to_string(),
             "",
             "safe",
         ),
@@ -255,7 +253,9 @@ fn pinned_programs() {
 fn numbers_of_threads_are_said_once() {
     let folder = folder("said-once");
     let file = file(&folder, "two.aw", "thread p { skip; } thread q { skip; }");
-    for (threads, why) in [("q=1,q=2", "says twice"), ("r=1", "no thread"), ("2", "not clear"), ("q=x", "number")] {
+    for (threads, why) in
+        [("q=1,q=2", "says twice"), ("r=1", "no thread"), ("2", "not clear"), ("q=x", "number")]
+    {
         let run = allways(&format!("check {file} --threads {threads}"));
         assert!(run.code == 2 && run.err.contains(why), "{threads}: {run:?}");
     }

@@ -9,7 +9,8 @@
 //! does more in one step, the encoding takes several, and the mode lets nobody else move in between:
 //!
 //! * *return with results*: the frame is popped and the mode carries the results, until the frame that then lies on top
-//!   takes them; no other thread can have such a frame on top;
+//!   takes them; no other thread can have such a frame on top. If a thread was started inside the procedure, what lies
+//!   at the [bottom](Point::Bottom) of its stack takes them;
 //! * *spawn*: the mode carries the first frame of the new thread, until a thread that has not started takes it. Each
 //!   template has a pool of such threads; when it is empty, the system stops there and says that it is
 //!   [incomplete](Pushdown::incomplete), so that nothing is proved, while whatever is found is real;
@@ -282,10 +283,20 @@ impl Encoded {
                     self.store_mixed(&mut values, slot, role.template, &frame.locals);
                 }
             }
+            if thread.stack.first().is_some_and(|first| self.returns_to_nobody(role.template, first.location))
+            {
+                symbols.push(self.table.symbol(Cell::bottom()));
+            }
             stacks.push(Stack::from_top(symbols));
         }
         let shared = self.settled(values);
         State { shared: self.table.shared(shared), stacks }
+    }
+
+    /// Whether a thread whose first frame is at a location may return results from it.
+    fn returns_to_nobody(&self, template: TemplateId, location: LocationId) -> bool {
+        self.program.locations[location].procedure != self.program.templates[template].body
+            && !self.program.procedure_of(location).results.is_empty()
     }
 
     /// The cell of a frame.
@@ -480,7 +491,7 @@ impl Pushdown for Encoded {
     fn ended(&self, _: usize, top: Symbol) -> bool {
         top == crate::pushdown::EMPTY
             || match self.table.cell(top).point {
-                Point::Idle => true,
+                Point::Idle | Point::Bottom => true,
                 Point::At(location) => self.program.locations[location].edges.is_empty(),
                 Point::Returning(..) => false,
             }

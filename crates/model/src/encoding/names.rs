@@ -151,6 +151,7 @@ impl Encoded {
     pub(super) fn name_cell(&self, cell: &Cell) -> String {
         let (mut text, location) = match cell.point {
             Point::Idle => return "idle".to_string(),
+            Point::Bottom => return "bottom".to_string(),
             Point::At(location) => (self.names.location(location).to_string(), location),
             Point::Returning(location, edge) => {
                 (format!("{}/{edge}", self.names.location(location)), location)
@@ -165,8 +166,10 @@ impl Encoded {
     }
 
     pub(super) fn read_cell(&self, name: &str) -> Option<Cell> {
-        if name == "idle" {
-            return Some(Cell::idle());
+        match name {
+            "idle" => return Some(Cell::idle()),
+            "bottom" => return Some(Cell::bottom()),
+            _ => {}
         }
         let mut parts = name.split(';');
         let place = parts.next()?;

@@ -47,11 +47,17 @@ impl Encoded {
             {
                 let mut values = values.to_vec();
                 self.store_mixed(&mut values, thread, *template, mixed);
+                let mut word = Word::one(self.table.symbol(first.clone()));
                 if let Point::At(location) = first.point {
                     self.arrive(&mut values, location, 1);
+                    if self.returns_to_nobody(*template, location) {
+                        word = Word::two(word.symbols()[0], self.table.symbol(Cell::bottom()));
+                    }
                 }
-                let rule = (self.settled(values), Word::one(self.table.symbol(first.clone())));
-                self.add(&mut rules, rule, 0);
+                self.add(&mut rules, (self.settled(values), word), 0);
+            }
+            (Mode::Results(_), Point::Bottom) => {
+                self.add(&mut rules, (self.settled(values.to_vec()), Word::POP), 0);
             }
             (Mode::Waking(event, left, aside), Point::At(location))
                 if self.program.waits_for(location) == Some(*event) =>
@@ -355,7 +361,7 @@ impl Encoded {
     /// Which local variables matter at a point, apart from those kept among the shared values.
     pub(super) fn live_at(&self, point: Point) -> Vec<bool> {
         let (mut live, location) = match point {
-            Point::Idle => return Vec::new(),
+            Point::Idle | Point::Bottom => return Vec::new(),
             Point::At(location) => (self.reduced.live[location].clone(), location),
             Point::Returning(location, edge) => {
                 let to = self.program.locations[location].edges[edge].to;

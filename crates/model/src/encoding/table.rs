@@ -65,6 +65,11 @@ impl Cell {
     pub fn idle() -> Cell {
         Cell { point: Point::Idle, locals: Box::default() }
     }
+
+    /// What lies under a procedure with results that nobody has called.
+    pub fn bottom() -> Cell {
+        Cell { point: Point::Bottom, locals: Box::default() }
+    }
 }
 
 /// A point of control.
@@ -74,6 +79,8 @@ pub enum Point {
     Idle,
     /// At a location.
     At(LocationId),
+    /// Under the first frame of a thread that was started inside a procedure with results: nobody takes these.
+    Bottom,
     /// At the end of this edge of this location, when others have done their part: where a procedure with results returns
     /// to, or where a thread stands aside during a broadcast.
     Returning(LocationId, usize),
