@@ -1,14 +1,21 @@
-//! Small random programs, as text, and a naive exploration of what a program can do.
+//! Small random programs, as text, and brute force on programs.
 //!
 //! * [`text`]: the program of a number, always the same one, in the `.aw` language;
-//! * [`explore`](fn@explore): all that can be reached by the reference semantics.
+//! * [`boolean`](fn@boolean): the Boolean program of a number, in `.bp`;
+//! * [`explore`](fn@explore): all that can be reached by the reference semantics;
+//! * [`cheapest`]: the least that it takes to go wrong;
+//! * [`encodings_agree`]: the encoding of a program, and its reduction, compared with that.
 //!
 //! The text goes through the whole front end, so what is compared with the exploration is what a user would get.
 
+pub mod boolean;
+pub mod encodings;
 pub mod explore;
 mod expressions;
 pub mod generate;
 mod statements;
 
-pub use explore::{Explored, Limits, explore};
+pub use boolean::boolean;
+pub use encodings::encodings_agree;
+pub use explore::{Explored, Limits, cheapest, explore};
 pub use generate::{Mode, text};
