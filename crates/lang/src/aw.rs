@@ -49,6 +49,8 @@ mod suggest;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use lexer::KEYWORDS;
+
 use crate::diagnostic::Diagnostics;
 use allways_model::program::Program;
 

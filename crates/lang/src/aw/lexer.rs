@@ -40,7 +40,7 @@ pub(super) struct Lexed {
 }
 
 /// The words that are no names, in alphabetical order.
-pub(super) const KEYWORDS: [&str; 40] = [
+pub(crate) const KEYWORDS: [&str; 40] = [
     "acquire",
     "assert",
     "assume",

@@ -20,6 +20,7 @@ mod threads;
 use super::graph::Liveness;
 use super::names::Names;
 use super::{Refusal, Written, refuse};
+use crate::aw::KEYWORDS;
 use allways_model::program::{
     Count, Expr, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Type, Value, Variable,
 };
@@ -27,50 +28,6 @@ use body::{Body, Kind};
 use expressions::Sort;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use threads::Started;
-
-/// The words that are no names.
-pub(super) const KEYWORDS: [&str; 40] = [
-    "acquire",
-    "assert",
-    "assume",
-    "at",
-    "atomic",
-    "await",
-    "bool",
-    "break",
-    "broadcast",
-    "choose",
-    "const",
-    "continue",
-    "else",
-    "error",
-    "event",
-    "false",
-    "goto",
-    "if",
-    "int",
-    "lock",
-    "loop",
-    "main",
-    "never",
-    "or",
-    "other",
-    "post",
-    "predicate",
-    "proc",
-    "release",
-    "return",
-    "self",
-    "shared",
-    "skip",
-    "spawn",
-    "task",
-    "thread",
-    "true",
-    "wait",
-    "while",
-    "yield",
-];
 
 /// Writes a program in the `.aw` language.
 pub fn aw(program: &Program) -> Result<String, Refusal> {

@@ -535,7 +535,7 @@ fn keywords_are_those_of_the_language() {
     let free = |word: &str| {
         crate::aw::parse(format!("shared bool {word}; thread t {{ }}").as_bytes()).program.is_some()
     };
-    for word in super::aw::KEYWORDS {
+    for word in crate::aw::KEYWORDS {
         assert!(!free(word), "{word}");
     }
     assert!(free("mains"));
