@@ -21,8 +21,8 @@ const LIMITS: Limits = Limits { states: 3000, threads: 10, depth: 4 };
 /// How far it goes in a program that was written by the tool, which takes more steps and starts more threads.
 const LIMITS_WRITTEN: Limits = Limits { states: 30_000, threads: 14, depth: 4 };
 
-/// How many threads of each template can be started later.
-const POOL: usize = 2;
+/// How many threads, and how many tasks, of each template can be started later.
+const POOL: (usize, usize) = (2, 3);
 
 /// What became of random programs.
 #[derive(Default, Debug)]
@@ -160,7 +160,8 @@ fn pinned(name: &str, program: &Program, expected: (bool, bool)) {
 
 /// The threads of a program. That there might be more of some is not what is tested here.
 fn threads(program: &Program) -> Threads {
-    Threads { cut: None, ..Threads::of(program, POOL) }
+    let tasks = program.templates.iter().any(|template| template.vanishes);
+    Threads { cut: None, ..Threads::of(program, if tasks { POOL.1 } else { POOL.0 }) }
 }
 
 fn parsed(name: &str, text: &str) -> Program {

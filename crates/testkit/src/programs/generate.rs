@@ -219,7 +219,11 @@ impl Generator {
         self.procedure_bodies();
         self.text += "main {\n";
         let left = self.rng.usize(3..=6);
-        self.body(Body { posts: 3, left, ..Body::new("main") });
+        let mut body = Body { posts: 4, left, ..Body::new("main") };
+        for _ in 0..self.rng.usize(1..=2) {
+            self.post(&mut body);
+        }
+        self.body(body);
         for task in self.tasks.clone() {
             let posts = u32::from(self.once_in(3));
             let left = self.rng.usize(2..=5);
@@ -250,7 +254,7 @@ impl Generator {
     }
 
     fn never(&mut self) {
-        for number in 0..self.rng.usize(0..=2) {
+        for number in 0..self.rng.usize(0..=4) / 2 {
             let name = if self.once_in(3) { format!("n{number}: ") } else { String::new() };
             let mut parts = Vec::new();
             let labels = self.labels.clone();

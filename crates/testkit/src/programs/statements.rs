@@ -53,8 +53,8 @@ const KINDS: [(&str, u32); 29] = [
     ("assign", 24),
     ("parallel", 5),
     ("any", 4),
-    ("assume", 5),
-    ("await", 5),
+    ("assume", 3),
+    ("await", 4),
     ("assert", 6),
     ("error", 1),
     ("if", 8),
@@ -74,7 +74,7 @@ const KINDS: [(&str, u32); 29] = [
     ("spawn", 6),
     ("wait", 6),
     ("broadcast", 6),
-    ("call", 18),
+    ("call", 26),
     ("return", 2),
     ("declare", 8),
     ("post", 12),
@@ -250,6 +250,12 @@ impl Generator {
             }
             plain => format!("{plain};"),
         }
+    }
+
+    /// Writes a statement that posts a task.
+    pub(super) fn post(&mut self, body: &mut Body) {
+        let text = self.simple(body, "post");
+        self.line(body, &text);
     }
 
     /// A variable or an element of an array, to be written.
