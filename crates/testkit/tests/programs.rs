@@ -295,6 +295,8 @@ fn written(name: &str, program: &Program, explored: &Explored, mode: Option<Mode
         let text = match (mode, notation, text) {
             (_, _, Ok(text)) => text,
             (None | Some(Mode::Tasks), _, Err(_)) | (Some(Mode::Threads), "bp", Err(_)) => continue,
+            // A circle of nothing but waits has no place in `.bp`.
+            (_, "bp", Err(refusal)) if refusal.reason.contains("waits again and again") => continue,
             (_, _, Err(refusal)) => panic!("{name}\n{refusal:?}"),
         };
         let name = format!("{name}\nwritten as {notation}:\n{text}");
