@@ -295,7 +295,7 @@ fn written(name: &str, program: &Program, explored: &Explored, mode: Option<Mode
         let text = match (mode, notation, text) {
             (_, _, Ok(text)) => text,
             (None | Some(Mode::Tasks), _, Err(_)) | (Some(Mode::Threads), "bp", Err(_)) => continue,
-            // A circle of nothing but waits has no place in `.bp`.
+            // In a Boolean program every jump is a step, during which a broadcast would be missed.
             (_, "bp", Err(refusal)) if refusal.reason.contains("waits again and again") => continue,
             (_, _, Err(refusal)) => panic!("{name}\n{refusal:?}"),
         };
