@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use allways_evidence::{Evidence, induct, read_evidence, replay};
+use allways_evidence::{Evidence, read_evidence, replay};
 use allways_lang::aw;
 use allways_model::encoding::{Encoded, Threads};
 use libfuzzer_sys::fuzz_target;
@@ -19,7 +19,7 @@ fuzz_target!(|text: &[u8]| {
     let property = SYSTEM.property(false);
     match read_evidence(&*SYSTEM, text) {
         Ok(Evidence::Trace(trace)) => drop(replay(&*SYSTEM, &property, &trace)),
-        Ok(Evidence::Invariant(invariant)) => drop(induct(&*SYSTEM, &property, &invariant, &|| None)),
+        Ok(Evidence::Proof(proof)) => drop(proof.check(&*SYSTEM, &property, &|| None)),
         Err(_) => {}
     }
 });

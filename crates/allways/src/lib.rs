@@ -40,7 +40,7 @@ pub mod verify;
 pub use allways_engines::engine::{
     Engine, Figures, Progress, Question, Report, VisibleStates, Watch, auto, engines,
 };
-pub use allways_evidence::{Evidence, StopReason, Verdict};
+pub use allways_evidence::{Evidence, Proof, StopReason, Verdict};
 pub use load::{LoadError, Loaded, Options, Remarks, Text, load};
 pub use story::Story;
 pub use system::System;

@@ -234,6 +234,22 @@ impl Loaded {
         })
     }
 
+    /// The same program with any number of threads wherever it leaves the number open; `None` if it does not, or uses what
+    /// cannot be said of any number.
+    pub fn any_number(&self) -> Result<Option<Loaded>, LoadError> {
+        let Some(encoded) = self.system.program() else { return Ok(None) };
+        let program = encoded.program();
+        let Some(threads) = self.options.threads.any_number(program)? else { return Ok(None) };
+        let Ok(encoded) = Encoded::new(program, &threads, !self.options.unreduced) else { return Ok(None) };
+        Ok(Some(Loaded {
+            system: System::Program(Box::new(encoded)),
+            path: self.path.clone(),
+            remarks: self.remarks.clone(),
+            open: None,
+            options: self.options.clone(),
+        }))
+    }
+
     /// The numbers of threads that were taken, as the option that asks for them, if the program leaves them open.
     pub fn threads_taken(&self) -> Option<String> {
         let (encoded, any) = (self.system.program()?, self.open?);

@@ -50,6 +50,10 @@ impl Pushdown for System {
         self.pushdown().ended(thread, top)
     }
 
+    fn many(&self, thread: usize) -> bool {
+        self.pushdown().many(thread)
+    }
+
     fn passing(&self, shared: Shared) -> bool {
         self.pushdown().passing(shared)
     }

@@ -57,6 +57,17 @@ impl Counts {
         self.0.is_empty()
     }
 
+    /// The threads of a program where one stands for any number if nobody says how many there are, or how many can be
+    /// started; `None` if that is said of all.
+    pub fn any_number(&self, program: &Program) -> Result<Option<Threads>, NoSuchThreads> {
+        let (threads, open) = self.threads(program, 1)?;
+        let mut many = Threads::many(program).many;
+        for (name, _) in &self.0 {
+            many[which(program, name.as_deref())?] = false;
+        }
+        Ok(open.then_some(Threads { cut: None, many, ..threads }))
+    }
+
     /// The threads of a program. Where nobody says how many there are, or how many can be started, take `any`.
     ///
     /// Also whether that happened: then it may help to take more.

@@ -6,7 +6,7 @@
 
 use allways_engines::engine::{Engine, Figures, Question, Report, VisibleStates, Watch};
 use allways_engines::{Shortest, shortest};
-use allways_evidence::{Rejection, StopReason, Verdict, induct, replay};
+use allways_evidence::{Proof, Rejection, StopReason, Verdict, replay};
 use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
@@ -177,7 +177,11 @@ pub fn reach(
     let started = Instant::now();
     let mut converged = false;
     let mut visible = Bound::AtLeast;
-    if let Verdict::Safe(invariant) = &report.verdict {
+    if let Verdict::Safe(Proof::Products(_)) = &report.verdict {
+        let why = "products of thread states bound what is reachable, and are not counted".to_string();
+        report.verdict = Verdict::Unknown(StopReason::GaveUp(why));
+    }
+    if let Verdict::Safe(Proof::Invariant(invariant)) = &report.verdict {
         let (allowed, reached) = (invariant.visible_count(), report.visible.count());
         let doubt = if !report.exact {
             Some("the visible states are a bound: not each of them is known to be reachable".to_string())
@@ -232,7 +236,7 @@ fn certify(
     watch: &Watch,
 ) -> Result<bool, Rejection> {
     match verdict {
-        Verdict::Safe(invariant) => induct(system, property, invariant, &|| watch.room_for(0).err())?,
+        Verdict::Safe(proof) => proof.check(system, property, &|| watch.room_for(0).err())?,
         Verdict::Unsafe(trace) => replay(system, property, trace)?,
         Verdict::Unknown(_) => return Ok(false),
     }

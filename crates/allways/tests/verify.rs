@@ -46,8 +46,8 @@ fn false_evidence_is_no_verdict() {
     let (loaded, question) = corpus("lock-racy");
     let initial = loaded.system.initial()[0].clone();
     let lies = [
-        Verdict::Safe(Invariant::new(Kinds::distinct(2), 1)),
-        Verdict::Safe(Invariant::new(Kinds::distinct(7), 1)),
+        Invariant::new(Kinds::distinct(2), 1).into(),
+        Invariant::new(Kinds::distinct(7), 1).into(),
         Verdict::Unsafe(Trace { initial, steps: vec![] }),
     ];
     for verdict in lies {
@@ -138,7 +138,10 @@ fn a_system_without_all_its_rules_is_never_safe() {
     for engine in engines() {
         let question = Question { property: property.clone(), ..bounds() };
         let checked = check(&system, &question, *engine, &Watch::none()).expect("no lie");
-        assert!(checked.report.verdict == why && !checked.certified, "{}: {checked:?}", engine.name());
+        // A thread-modular method may give up for its own reasons before it notices.
+        let gave_up = matches!(checked.report.verdict, Verdict::Unknown(StopReason::GaveUp(_)));
+        let right = checked.report.verdict == why || gave_up && engine.name().starts_with("modular");
+        assert!(right && !checked.certified, "{}: {checked:?}", engine.name());
         let reached = reach(&system, &bounds(), *engine, &Watch::none()).expect("no lie");
         assert!(reached.report.verdict == why && !reached.converged, "{}: {reached:?}", engine.name());
     }

@@ -3,6 +3,7 @@
 //! * [`closure`]: whether the abstract states reached so far are closed, and so are all there are;
 //! * [`tops`]: the least set of abstract states that is closed;
 //! * [`emerging`]: the coarser one of the CUBA paper;
+//! * [`thread_modular`]: products of sets of thread states;
 //! * [`finite_contexts`]: whether one context reaches finitely many states;
 //! * [`exact`]: the reachable states themselves, where an explorer has exhausted them.
 
@@ -10,4 +11,5 @@ pub mod closure;
 pub mod emerging;
 pub mod exact;
 pub mod finite_contexts;
+pub mod thread_modular;
 pub mod tops;

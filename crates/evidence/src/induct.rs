@@ -85,6 +85,11 @@ pub fn induct(
     let mut watch = Watch { stop, work: 0 };
     watch.ask()?;
     shape::check_invariant(system.threads(), invariant).map_err(Rejection::Malformed)?;
+    if let Some(thread) = (0..system.threads()).find(|&thread| system.many(thread)) {
+        let what =
+            format!("thread {thread} stands for any number of threads, of which an invariant lists one");
+        return Err(Rejection::Malformed(what));
+    }
     let rows = Rows::new(invariant, &mut watch)?;
     let movers = (0..invariant.kinds.count()).map(|kind| Mover::new(system, kind, invariant)).collect();
     let mut checker = Checker { system, invariant, rows, movers };

@@ -7,12 +7,15 @@
 //! * [`trace`] and [`replay`](mod@replay): a run that goes wrong, and the checker that walks it;
 //! * [`interpret`](mod@interpret): the run of a program behind a trace of its encoding;
 //! * [`invariant`] and [`induct`](mod@induct): a set that contains every reachable state, and the checker that tests it;
+//! * [`products`] and [`close`](mod@products::close): sets of thread states whose products contain every reachable state,
+//!   perhaps for any number of threads, and the checker that tests them;
 //! * [`rejection`]: why a checker does not accept, naming the failing step;
 //! * [`text`]: both as text files.
 
 pub mod induct;
 pub mod interpret;
 pub mod invariant;
+pub mod products;
 pub mod rejection;
 pub mod replay;
 mod shape;
@@ -23,8 +26,10 @@ pub mod verdict;
 pub use induct::induct;
 pub use interpret::{End, Run, RunStep, interpret};
 pub use invariant::{Invariant, Window};
+pub use products::Products;
+pub use products::close::close;
 pub use rejection::Rejection;
 pub use replay::replay;
 pub use text::{BadEvidence, Evidence, read_evidence, write_evidence};
 pub use trace::{Step, Trace};
-pub use verdict::{StopReason, Verdict};
+pub use verdict::{Proof, StopReason, Verdict};

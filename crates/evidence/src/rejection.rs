@@ -49,6 +49,8 @@ pub enum Rejection {
         /// The abstract state that violates it.
         state: String,
     },
+    /// The products do not contain an initial state, or what a step leads to, or contain a bad state: in words.
+    NotInProducts(String),
     /// The invariant does not cover an initial state, or a successor of a state that it covers.
     Missing {
         /// Where it is needed.
@@ -107,7 +109,7 @@ impl fmt::Display for Rejection {
             Rejection::NotBad { step, state } => {
                 write!(f, "step {step}: the run ends in {state}, which does not violate the property")
             }
-            Rejection::NotAlike { what, .. } => write!(f, "{what}"),
+            Rejection::NotAlike { what, .. } | Rejection::NotInProducts(what) => write!(f, "{what}"),
             Rejection::BadState { row, state } => {
                 write!(f, "state {}: {state} violates the property", row + 1)
             }

@@ -37,18 +37,38 @@
 //! state 0|1,4,7
 //! ```
 //!
+//! Products of sets of thread states ([`products`](crate::products)): the threads that stand for any number of them, if
+//! any; kinds as above; for each kind, named by its first thread, contexts with their tails; then product by product the
+//! set of its mover, if it has one, those of the rest, and the product after a step. Here two threads of one kind take
+//! turns, and whoever moved last is the mover:
+//!
+//! ```text
+//! allways products 1
+//! kinds 0 0
+//! product 1
+//! mover 0: 0|1 1|2
+//! rest 0: 0|1 1|1
+//! next 1
+//! end 1
+//! ```
+//!
+//! A stack of more than one symbol has a context in place of what lies below its top: `0|3.1` is the symbol 3 above all that
+//! context 1 stands for, and `context 0 1: 4 5.1` says that this is 4 alone, or 5 above the same again.
+//!
 //! Threads of one kind must have the same names for symbols. Reading gives well-formed evidence or a message with its place; whether it proves anything is for the
 //! checkers to say. Reading takes memory linear in the text, whatever the text says.
 
 mod lines;
+mod products;
 mod read;
 
 pub use lines::BadEvidence;
 pub use read::read_evidence;
 
-use crate::{Invariant, Trace, Window, shape};
+use crate::{Invariant, Proof, Trace, Window, shape};
 use allways_model::notation::{show_state, show_symbols};
 use allways_model::pushdown::{Pushdown, Shared};
+use allways_model::symmetry::Kinds;
 use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
@@ -61,8 +81,8 @@ pub const VERSION: u32 = 1;
 pub enum Evidence {
     /// A run that goes wrong; [`replay`](crate::replay()) checks it.
     Trace(Trace),
-    /// A set that contains every reachable state and no bad one; [`induct`](crate::induct()) checks it.
-    Invariant(Invariant),
+    /// A set that contains every reachable state and no bad one; [`Proof::check`] checks it.
+    Proof(Proof),
 }
 
 /// Writes a window: its symbols with dots between them, `-` for none, and `+` if more lies below.
@@ -86,7 +106,10 @@ pub fn write_evidence(system: &dyn Pushdown, evidence: &Evidence, out: &mut dyn 
     let mut out = BufWriter::new(out);
     match evidence {
         Evidence::Trace(trace) => write_trace(system, trace, &mut out)?,
-        Evidence::Invariant(invariant) => write_invariant(system, invariant, &mut out)?,
+        Evidence::Proof(Proof::Invariant(invariant)) => write_invariant(system, invariant, &mut out)?,
+        Evidence::Proof(Proof::Products(products)) => {
+            products::write_products(system, products, &mut out)?;
+        }
     }
     out.flush()
 }
@@ -110,11 +133,7 @@ fn write_invariant(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn W
     writeln!(out, "allways invariant {VERSION}")?;
     writeln!(out, "window {}", invariant.window)?;
     let kinds = &invariant.kinds;
-    if !kinds.trivial() {
-        write!(out, "kinds")?;
-        (0..kinds.threads()).try_for_each(|thread| write!(out, " {}", kinds.kind(thread)))?;
-        writeln!(out)?;
-    }
+    write_kinds(kinds, out)?;
     for (kind, below) in invariant.below.iter().enumerate() {
         let thread = kinds.members(kind)[0];
         for (&above, unders) in below {
@@ -128,6 +147,15 @@ fn write_invariant(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn W
     }
     write_states(system, invariant, out)?;
     writeln!(out, "end {}", invariant.states().len())
+}
+
+fn write_kinds(kinds: &Kinds, out: &mut dyn Write) -> io::Result<()> {
+    if !kinds.trivial() {
+        write!(out, "kinds")?;
+        (0..kinds.threads()).try_for_each(|thread| write!(out, " {}", kinds.kind(thread)))?;
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// There may be many states, but few windows: each window's text is made once.

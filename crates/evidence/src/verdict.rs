@@ -1,17 +1,64 @@
 //! The three answers. Each owns what makes it believable.
 
-use crate::{Invariant, Trace};
+use crate::products::close::close;
+use crate::{Invariant, Products, Rejection, Trace, induct};
+use allways_model::property::Property;
+use allways_model::pushdown::Pushdown;
 use std::fmt;
 
 /// The answer to "can it go wrong?".
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// No: the invariant contains every reachable state and no bad one.
-    Safe(Invariant),
+    /// No: what the proof describes contains every reachable state and no bad one.
+    Safe(Proof),
     /// Yes: the trace ends in a bad state.
     Unsafe(Trace),
     /// Not known, and why.
     Unknown(StopReason),
+}
+
+/// A set that contains every reachable state, in one of the forms that a checker knows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Proof {
+    /// A list of abstract states.
+    Invariant(Invariant),
+    /// Sets of thread states, and their products.
+    Products(Products),
+}
+
+impl Proof {
+    /// Has it checked. Asks `stop` now and then whether to go on.
+    pub fn check(
+        &self,
+        system: &dyn Pushdown,
+        property: &Property,
+        stop: &dyn Fn() -> Option<StopReason>,
+    ) -> Result<(), Rejection> {
+        match self {
+            Proof::Invariant(invariant) => induct(system, property, invariant, stop),
+            Proof::Products(products) => close(system, property, products, stop),
+        }
+    }
+
+    /// The list of abstract states, if it is one.
+    pub fn invariant(&self) -> Option<&Invariant> {
+        match self {
+            Proof::Invariant(invariant) => Some(invariant),
+            Proof::Products(_) => None,
+        }
+    }
+}
+
+impl From<Invariant> for Verdict {
+    fn from(invariant: Invariant) -> Verdict {
+        Verdict::Safe(Proof::Invariant(invariant))
+    }
+}
+
+impl From<Products> for Verdict {
+    fn from(products: Products) -> Verdict {
+        Verdict::Safe(Proof::Products(products))
+    }
 }
 
 /// Why an engine stopped without an answer.

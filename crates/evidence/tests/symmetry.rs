@@ -3,7 +3,7 @@
 mod common;
 
 use allways_evidence::rejection::{Missing, Origin};
-use allways_evidence::{Evidence, Invariant, Rejection, Window, read_evidence, write_evidence};
+use allways_evidence::{Evidence, Invariant, Proof, Rejection, Window, read_evidence, write_evidence};
 use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown, Rule, Shared, State, Symbol, Visible};
 use allways_model::symmetry::Kinds;
@@ -197,7 +197,7 @@ fn a_lie_about_kinds_is_rejected() {
 
 fn written(system: &dyn Pushdown, invariant: &Invariant) -> String {
     let mut out = Vec::new();
-    write_evidence(system, &Evidence::Invariant(invariant.clone()), &mut out).unwrap();
+    write_evidence(system, &Evidence::Proof(Proof::Invariant(invariant.clone())), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -222,7 +222,7 @@ end 6
 fn kinds_as_text() {
     let system = flags(3);
     let read = |text: &str| read_evidence(&system, text.as_bytes());
-    let Ok(Evidence::Invariant(invariant)) = read(FLAGS) else { panic!("an invariant") };
+    let Ok(Evidence::Proof(Proof::Invariant(invariant))) = read(FLAGS) else { panic!("an invariant") };
     assert_eq!(invariant.kinds, Kinds::new([0, 1, 0]));
     assert_eq!(judged(&system, &[], &invariant), "ok");
     assert_eq!(invariant.visible_count(), 8);
@@ -230,7 +230,7 @@ fn kinds_as_text() {
     // Any numbers do; only which are equal matters.
     assert_eq!(read(&FLAGS.replace("kinds 0 1 0", "kinds 7 0 7")), read(FLAGS));
     // No line, no symmetry.
-    let Ok(Evidence::Invariant(plain)) = read(&FLAGS.replace("kinds 0 1 0\n", "")) else {
+    let Ok(Evidence::Proof(Proof::Invariant(plain))) = read(&FLAGS.replace("kinds 0 1 0\n", "")) else {
         panic!("an invariant")
     };
     assert_eq!(plain.kinds, Kinds::distinct(3));
@@ -304,7 +304,9 @@ fn what_is_written_reads_back() {
         let Some(mut invariant) = close(&system, start, 100) else { continue };
         shuffle(&mut chance, &mut invariant);
         let text = written(&system, &invariant);
-        let Ok(Evidence::Invariant(read)) = read_evidence(&system, text.as_bytes()) else { panic!("{text}") };
+        let Ok(Evidence::Proof(Proof::Invariant(read))) = read_evidence(&system, text.as_bytes()) else {
+            panic!("{text}")
+        };
         assert_eq!((&read.kinds, &read.below), (&invariant.kinds, &invariant.below));
         assert_eq!(written(&system, &read), text);
         assert_eq!(read.visible(), invariant.visible());

@@ -2,7 +2,9 @@
 
 mod common;
 
-use allways_evidence::{BadEvidence, Evidence, Invariant, Window, read_evidence, replay, write_evidence};
+use allways_evidence::{
+    BadEvidence, Evidence, Invariant, Proof, Window, read_evidence, replay, write_evidence,
+};
 use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
 use common::{Chance, check, close, figure_1, least, never, nothing, recursion, ring};
@@ -63,7 +65,7 @@ fn a_trace_as_text() {
 fn an_invariant_as_text() {
     let system = figure_1();
     let evidence = read_evidence(&system, INVARIANT.as_bytes()).unwrap();
-    let Evidence::Invariant(invariant) = &evidence else { panic!("an invariant") };
+    let Evidence::Proof(Proof::Invariant(invariant)) = &evidence else { panic!("an invariant") };
     assert_eq!(check(&system, &never(&system, &["3|1,*"]), invariant), Ok(()));
     assert_eq!(invariant.visible().len(), 8);
     assert_eq!(written(&system, &evidence), INVARIANT);
@@ -85,10 +87,12 @@ fn layout_is_free_and_comments_are_skipped() {
 fn what_is_written_reads_back() {
     let mut round = 0;
     let mut round_trip = |system: &dyn Pushdown, invariant: Invariant| {
-        let text = written(system, &Evidence::Invariant(invariant.clone()));
-        let Ok(Evidence::Invariant(read)) = read_evidence(system, text.as_bytes()) else { panic!("{text}") };
+        let text = written(system, &Evidence::Proof(Proof::Invariant(invariant.clone())));
+        let Ok(Evidence::Proof(Proof::Invariant(read))) = read_evidence(system, text.as_bytes()) else {
+            panic!("{text}")
+        };
         // Windows may be numbered differently where some are in no state; texts are equal either way.
-        assert_eq!(written(system, &Evidence::Invariant(read.clone())), text);
+        assert_eq!(written(system, &Evidence::Proof(Proof::Invariant(read.clone()))), text);
         assert_eq!(read.below, invariant.below);
         assert_eq!(
             check(system, &Property::default(), &read).is_ok(),
@@ -99,8 +103,11 @@ fn what_is_written_reads_back() {
     for system in [figure_1(), recursion(), ring()] {
         for window in 1..=3 {
             let good = least(&system, window);
-            let text = written(&system, &Evidence::Invariant(good.clone()));
-            assert_eq!(read_evidence(&system, text.as_bytes()), Ok(Evidence::Invariant(good.clone())));
+            let text = written(&system, &Evidence::Proof(Proof::Invariant(good.clone())));
+            assert_eq!(
+                read_evidence(&system, text.as_bytes()),
+                Ok(Evidence::Proof(Proof::Invariant(good.clone())))
+            );
             round_trip(&system, good);
         }
     }
@@ -119,7 +126,7 @@ fn what_is_written_reads_back() {
 fn mistakes_are_placed() {
     let system = figure_1();
     let read = |text: &str| fault(&system, text);
-    let header = "expected `allways trace 1` or `allways invariant 1`, found";
+    let header = "expected `allways trace 1`, `allways invariant 1` or `allways products 1`, found";
     assert_eq!(read(""), format!("1:1: {header} the end of the text: it seems cut short"));
     assert_eq!(read("# only a remark\n\n"), format!("3:1: {header} the end of the text: it seems cut short"));
     assert_eq!(read("allways proof 1"), format!("1:9: {header} `proof`"));
@@ -201,7 +208,8 @@ fn misshapen_evidence_is_not_written() {
     let refuse = |change: &dyn Fn(&mut Invariant)| {
         let mut invariant = least(&system, 1);
         change(&mut invariant);
-        let error = write_evidence(&system, &Evidence::Invariant(invariant), &mut Vec::new()).unwrap_err();
+        let error = write_evidence(&system, &Evidence::Proof(Proof::Invariant(invariant)), &mut Vec::new())
+            .unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
     };
     refuse(&|i| i.rows[1] = 99);
@@ -273,10 +281,16 @@ fn hostile_texts_do_no_harm() {
                 let _ = replay(&system, &property, &trace).map_err(|rejection| rejection.to_string());
                 let _ = written(&system, &Evidence::Trace(trace));
             }
-            Ok(Evidence::Invariant(invariant)) => {
+            Ok(Evidence::Proof(Proof::Invariant(invariant))) => {
                 read += 1;
                 accepted += usize::from(check(&system, &property, &invariant).is_ok());
-                let _ = written(&system, &Evidence::Invariant(invariant));
+                let _ = written(&system, &Evidence::Proof(Proof::Invariant(invariant)));
+            }
+            Ok(Evidence::Proof(Proof::Products(products))) => {
+                read += 1;
+                let verdict = allways_evidence::close(&system, &property, &products, &|| None);
+                accepted += usize::from(verdict.map_err(|rejection| rejection.to_string()).is_ok());
+                let _ = written(&system, &Evidence::Proof(Proof::Products(products)));
             }
             Err(bad) => assert!(bad.line >= 1 && bad.column >= 1 && bad.what.len() < 300, "{bad}"),
         }
@@ -296,7 +310,7 @@ fn long_lines_are_refused_or_read() {
     let word = format!("allways invariant 1\nwindow 1\nbelow 0 {}", "x".repeat(5_000_000));
     assert!(fault(&system, &word).len() < 200);
     let huge = "allways invariant 1\nwindow 18446744073709551615\nstate 0|1,4\nend 1";
-    let Ok(Evidence::Invariant(invariant)) = read_evidence(&system, huge.as_bytes()) else {
+    let Ok(Evidence::Proof(Proof::Invariant(invariant))) = read_evidence(&system, huge.as_bytes()) else {
         panic!("{huge}")
     };
     assert!(check(&system, &Property::default(), &invariant).is_err());

@@ -23,6 +23,7 @@
 //! Invariant: in mode [`Mode::Normal`] the states of the pushdown system are those of the program, [projected](Reduction)
 //! to what can still matter. `encode` is that projection; the tests compare both sides.
 
+mod crowd;
 mod names;
 mod rules;
 mod table;
@@ -47,6 +48,9 @@ pub struct Threads {
     pub pool: Vec<usize>,
     /// Why these are not all that the program allows, if they are not. Then nothing is proved.
     pub cut: Option<String>,
+    /// For each template, whether one thread stands for [any number](Pushdown::many): of those that run from the start, if
+    /// the program gives no number, and of those that can be started later.
+    pub many: Vec<bool>,
 }
 
 impl Threads {
@@ -63,7 +67,14 @@ impl Threads {
         });
         let running = running.collect();
         let pool = program.templates.iter().map(|template| if template.spawned { any } else { 0 });
-        Threads { running, pool: pool.collect(), cut }
+        let many = vec![false; program.templates.len()];
+        Threads { running, pool: pool.collect(), cut, many }
+    }
+
+    /// As the program says, in all generality: one thread stands for any number where the program allows any.
+    pub fn many(program: &Program) -> Threads {
+        let many = program.templates.iter().map(|template| template.spawned || template.count == Count::Any);
+        Threads { cut: None, many: many.collect(), ..Threads::of(program, 1) }
     }
 }
 
@@ -91,6 +102,8 @@ pub struct Role {
     pub this: Value,
     /// Whether it waits in the pool at the start.
     pub pooled: bool,
+    /// Whether it stands for any number of threads.
+    pub many: bool,
 }
 
 /// A program as a pushdown system.
@@ -103,8 +116,12 @@ pub struct Encoded {
     kinds: Vec<usize>,
     /// The size of the pool of each template.
     pool: Vec<usize>,
+    /// For each template, whether its pool is endless.
+    endless: Vec<bool>,
     /// What of the properties depends on where threads are, and the counter for each.
     watched: Vec<Vec<LocationId>>,
+    /// Where threads stand for any number: a counter with this value or more is kept at it.
+    cap: Option<Value>,
     /// What must never be true, over shared values and counters.
     never: Vec<(Expr, Span)>,
     /// Whether locks remember who holds them.
@@ -145,8 +162,11 @@ impl Encoded {
             let what = "calls beside variables that other threads write (x$)".to_string();
             return Err(NoEncoding { what, span: location.span });
         }
+        let cap =
+            if threads.many.contains(&true) { Some(crowd::cap(program, holders, mixed)?) } else { None };
         let mut encoded = Encoded {
             kinds: kinds(program, &roles, !holders && !mixed),
+            cap,
             never,
             watched,
             holders,
@@ -156,6 +176,7 @@ impl Encoded {
             initial: Vec::new(),
             beyond: Mutex::new(threads.cut.clone()),
             pool: threads.pool.clone(),
+            endless: threads.many.clone(),
             roles,
             program: program.clone(),
             reduced: reduction,
@@ -208,6 +229,7 @@ impl Encoded {
         let states = semantics::State::initial(program, &counts).ok_or_else(too_many)?;
         let slots = self.initial_slots();
         let mut initial: Vec<State> = states.iter().map(|state| self.encode(state, &slots)).collect();
+        self.crowd(&mut initial);
         initial.sort_unstable();
         initial.dedup();
         if initial.len() > MOST_INITIAL { Err(too_many()) } else { Ok(initial) }
@@ -273,7 +295,7 @@ impl Encoded {
             if let Some(top) = thread.top() {
                 self.arrive(&mut values, top.location, 1);
             }
-            if role.pooled {
+            if role.pooled && !role.many {
                 values[self.started(role.template)] += 1;
             }
             let mut symbols = Vec::new();
@@ -347,6 +369,11 @@ impl Encoded {
         self.program.procedures.iter().map(|procedure| procedure.slots()).max().unwrap_or(0)
     }
 
+    /// The counters of threads that are at certain locations, or wait for events.
+    fn counters(&self) -> std::ops::Range<usize> {
+        self.program.shared_slots()..self.started(0)
+    }
+
     /// Counts a thread that comes to a location, or leaves it.
     fn arrive(&self, values: &mut [Value], location: LocationId, by: Value) {
         let first = self.program.shared_slots();
@@ -378,7 +405,7 @@ impl Encoded {
                 Some(Outcome::To(_)) | None => {}
             }
         }
-        Key { mode: Mode::Normal, values: values.into() }
+        self.capped(Key { mode: Mode::Normal, values: values.into() })
     }
 
     fn give_up(&self, span: Span) {
@@ -443,8 +470,10 @@ fn roles(program: &Program, threads: &Threads) -> Result<Vec<Role>, NoEncoding> 
                 span: declared.span,
             });
         }
-        roles.extend((0..running).map(|this| Role { template, this: this as Value, pooled: false }));
-        roles.extend((0..pool).map(|_| Role { template, this: 0, pooled: true }));
+        let (many, any) = (threads.many[template], declared.count == Count::Any);
+        let role = |this, pooled| Role { template, this, pooled, many: many && (pooled || any) };
+        roles.extend((0..running).map(|this| role(this as Value, false)));
+        roles.extend((0..pool).map(|_| role(0, true)));
     }
     if roles.is_empty() {
         let span = program.templates.first().map(|template| template.span).unwrap_or_default();
@@ -495,6 +524,10 @@ impl Pushdown for Encoded {
                 Point::At(location) => self.program.locations[location].edges.is_empty(),
                 Point::Returning(..) => false,
             }
+    }
+
+    fn many(&self, thread: usize) -> bool {
+        self.roles[thread].many
     }
 
     fn passing(&self, shared: Shared) -> bool {

@@ -85,6 +85,14 @@ pub trait Pushdown: Sync {
         thread
     }
 
+    /// Whether this thread stands for any number of threads, none included, that have the same rules and, each for itself,
+    /// start as it does. The initial states list such a thread once. What is said of a run, or of a set of states with one
+    /// place for each thread, then holds for this one thread only: it proves nothing about the others.
+    fn many(&self, thread: usize) -> bool {
+        let _ = thread;
+        false
+    }
+
     /// Whether the system only passes through this shared state: what happens there belongs to the step before, whoever
     /// moves, and is no context switch.
     fn passing(&self, _shared: Shared) -> bool {

@@ -36,12 +36,13 @@ impl Kinds {
         kinds
     }
 
-    /// The threads of a system that can be interchanged: of one kind, and with equal stacks in every initial state.
+    /// The threads of a system that can be interchanged: of one kind, with equal stacks in every initial state, and both
+    /// or neither of them many.
     pub fn of(system: &dyn Pushdown) -> Kinds {
         let initial = system.initial();
         let label = |thread: usize| {
             let stacks: Vec<_> = initial.iter().map(|state| &state.stacks[thread]).collect();
-            (system.kind(thread), stacks)
+            (system.kind(thread), system.many(thread), stacks)
         };
         Kinds::new((0..system.threads()).map(label))
     }

@@ -4,7 +4,7 @@
 
 use allways_engines::engine::Watch;
 use allways_engines::{Engine, Question, Report};
-use allways_evidence::{Verdict, induct, replay};
+use allways_evidence::{Proof, Verdict, replay};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Pushdown, Visible};
 use std::collections::BTreeSet;
@@ -14,8 +14,9 @@ pub fn ask(engine: &dyn Engine, system: &dyn Pushdown, question: &Question) -> R
     let report = engine.run(system, question, &Watch::none());
     let name = engine.name();
     match &report.verdict {
-        Verdict::Safe(invariant) => induct(system, &question.property, invariant, &|| None)
-            .unwrap_or_else(|rejection| panic!("{name}: the invariant is rejected: {rejection}")),
+        Verdict::Safe(proof) => proof
+            .check(system, &question.property, &|| None)
+            .unwrap_or_else(|rejection| panic!("{name}: the proof is rejected: {rejection}")),
         Verdict::Unsafe(trace) => replay(system, &question.property, trace)
             .unwrap_or_else(|rejection| panic!("{name}: the trace is rejected: {rejection}")),
         Verdict::Unknown(_) => (),
@@ -50,7 +51,7 @@ pub fn conforms_within(
     let report = ask(engine, system, bounds);
     let found: BTreeSet<Visible> = report.visible.iter().collect();
     assert_eq!(report.visible.count(), found.len() as u128, "{name}: the count is wrong");
-    let proved = matches!(report.verdict, Verdict::Safe(_));
+    let proved = matches!(report.verdict, Verdict::Safe(Proof::Invariant(_)));
     if complete && (report.exact || !proved) {
         assert!(found.is_subset(known), "{name}: found states that are not reachable");
     }

@@ -1,6 +1,7 @@
 //! Systems of the papers for any number of threads, in the `.pds` notation.
 
 pub mod bluetooth;
+pub mod modular;
 
 pub use bluetooth::bluetooth;
 

@@ -10,6 +10,7 @@
 pub mod conformance;
 pub mod corpus;
 pub mod families;
+pub mod modular;
 pub mod programs;
 pub mod random;
 pub mod reference;

@@ -2,7 +2,7 @@
 //! the text it is rejected, and the rejection names the place.
 
 use allways_engines::{Question, engines};
-use allways_evidence::{Evidence, Verdict, induct, read_evidence, replay, write_evidence};
+use allways_evidence::{Evidence, Verdict, read_evidence, replay, write_evidence};
 use allways_model::notation::{read_pattern, show_symbols};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
@@ -21,7 +21,7 @@ fn written(system: &Explicit, evidence: &Evidence) -> String {
 fn certified(system: &Explicit, property: &Property, text: &str) -> Result<(), String> {
     match read_evidence(system, text.as_bytes()).map_err(|error| format!("line {error}"))? {
         Evidence::Trace(trace) => replay(system, property, &trace),
-        Evidence::Invariant(invariant) => induct(system, property, &invariant, &|| None),
+        Evidence::Proof(proof) => proof.check(system, property, &|| None),
     }
     .map_err(|rejection| rejection.to_string())
 }
@@ -54,7 +54,7 @@ impl Case {
             ..Question::default()
         };
         let evidence = match ask(*engine, system, &question).verdict {
-            Verdict::Safe(invariant) => Evidence::Invariant(invariant),
+            Verdict::Safe(proof) => Evidence::Proof(proof),
             Verdict::Unsafe(trace) => Evidence::Trace(trace),
             Verdict::Unknown(_) => return None,
         };

@@ -6,7 +6,7 @@
 use allways_engines::engine::Watch;
 use allways_engines::{Engine, Question, engines, shortest};
 use allways_evidence::{
-    Evidence, Rejection, Trace, Verdict, induct, interpret, read_evidence, replay, write_evidence,
+    Evidence, Rejection, Trace, Verdict, interpret, read_evidence, replay, write_evidence,
 };
 use allways_lang::{aw, bp, write};
 use allways_model::encoding::{Encoded, Threads};
@@ -242,7 +242,7 @@ fn answer(name: &str, engine: &dyn Engine, system: &Encoded, reader: &Encoded, d
     let watch = Watch { deadline: Some(Instant::now() + limit), ..Watch::none() };
     let verdict = engine.run(system, &question, &watch).verdict;
     let evidence = match &verdict {
-        Verdict::Safe(invariant) => Evidence::Invariant(invariant.clone()),
+        Verdict::Safe(proof) => Evidence::Proof(proof.clone()),
         Verdict::Unsafe(trace) => Evidence::Trace(trace.clone()),
         Verdict::Unknown(_) => return verdict,
     };
@@ -261,7 +261,7 @@ fn answer(name: &str, engine: &dyn Engine, system: &Encoded, reader: &Encoded, d
 
 fn accepted(system: &Encoded, evidence: &Evidence, deadlock: bool) -> Result<(), Rejection> {
     match evidence {
-        Evidence::Invariant(invariant) => induct(system, &system.property(deadlock), invariant, &|| None),
+        Evidence::Proof(proof) => proof.check(system, &system.property(deadlock), &|| None),
         Evidence::Trace(trace) => replay(system, &system.property(deadlock), trace),
     }
 }

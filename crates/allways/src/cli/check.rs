@@ -89,7 +89,15 @@ impl One<'_> {
             return Err(Failure::Usage(what, help));
         }
         let mut question = Question { property, ..question.clone() };
+        let mut checked = None;
+        if let Some(any_number) = self.any_number(&loaded, &question)? {
+            (loaded, question.property) = (any_number.0, any_number.1);
+            checked = Some(any_number.2);
+        }
         let mut checked = loop {
+            if let Some(checked) = checked {
+                break checked;
+            }
             // A program that leaves the number of threads open is tried with more of them, and not for ever with few.
             let patience = loaded.can_grow().then(|| Instant::now() + PATIENCE);
             let mut checked = self.session.watched(|watch| {
@@ -133,6 +141,29 @@ impl One<'_> {
         }
         destination.write(&loaded.system, checked.report.verdict, context)?;
         Ok(exit)
+    }
+
+    /// Whether a program that leaves the number of threads open is safe with any number, if that is easily said.
+    fn any_number(
+        &self,
+        loaded: &Loaded,
+        question: &Question,
+    ) -> Result<Option<(Loaded, Property, Checked)>, Failure> {
+        let engine = self.engine.name();
+        if question.bounded() || !(engine == auto().name() || engine.starts_with("modular")) {
+            return Ok(None);
+        }
+        let Some(any_number) = loaded.any_number()? else { return Ok(None) };
+        let property = any_number.property(&[], &Watch::none())?;
+        let property = Property { deadlock: question.property.deadlock, ..property };
+        let question = Question { property, ..question.clone() };
+        let checked = self.session.watched(|watch| {
+            let patience = (engine == auto().name()).then(|| Instant::now() + PATIENCE);
+            let deadline = watch.deadline.into_iter().chain(patience).min();
+            check(&any_number.system, &question, self.engine, &Watch { deadline, ..*watch })
+        })?;
+        let safe = matches!(checked.report.verdict, Verdict::Safe(_));
+        Ok(safe.then_some((any_number, question.property, checked)))
     }
 
     /// A bound from above may ask what happens in states that no run reaches, and hit a limit of the program there. A search
@@ -180,14 +211,16 @@ impl One<'_> {
         let visible = words::count(report.visible.count(), "visible state");
         let (engine, time) = (name(self.engine, report), words::duration(self.session.elapsed()));
         match &report.verdict {
-            Verdict::Safe(invariant) => {
-                let visible = words::count(invariant.visible_count(), "visible state");
+            Verdict::Safe(proof) => {
+                let (size, any_number) = (words::size(proof), words::any_number(proof));
                 let never = match loaded.system.program() {
                     Some(_) if question.property.deadlock => "goes wrong or is stuck".to_string(),
                     Some(_) => "goes wrong".to_string(),
                     None => format!("reaches {targets}"),
                 };
-                let rest = format!("{file} never {never} ({engine}, {threads}{visible}, certified, {time})");
+                let rest = format!(
+                    "{file} never {never}{any_number} ({engine}, {threads}{size}, certified, {time})"
+                );
                 context.output.verdict("safe", &rest);
             }
             Verdict::Unsafe(_) if telling.is_some() => {

@@ -8,7 +8,7 @@ use super::{Context, Failure, words};
 use allways::load::read;
 use allways::{Evidence, LoadError, Loaded, Options, Story, Verdict, Watch, load};
 use allways_evidence::text::VERSION;
-use allways_evidence::{Rejection, Trace, induct, interpret, read_evidence, replay as walk, write_evidence};
+use allways_evidence::{Proof, Rejection, Trace, interpret, read_evidence, replay as walk, write_evidence};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::Pushdown;
 use serde::Serialize;
@@ -45,7 +45,7 @@ impl Destination {
     ) -> Result<(), Failure> {
         let Some(path) = &self.0 else { return Ok(()) };
         let evidence = match verdict {
-            Verdict::Safe(invariant) => Evidence::Invariant(invariant),
+            Verdict::Safe(proof) => Evidence::Proof(proof),
             Verdict::Unsafe(trace) => Evidence::Trace(trace),
             Verdict::Unknown(_) => {
                 context.complaints.note(&format!("no evidence, so {} is not written", words::path(path)));
@@ -122,7 +122,7 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
     let (file, name) = (words::path(&arguments.file), words::path(&arguments.trace));
     let trace = match &case.evidence {
         Ok(Evidence::Trace(trace)) => trace,
-        Ok(Evidence::Invariant(_)) => {
+        Ok(Evidence::Proof(_)) => {
             let help = "`allways certify` checks invariants".to_string();
             return Err(Failure::Usage(format!("{name} is an invariant, which has no steps"), help));
         }
@@ -217,6 +217,8 @@ impl Case {
     fn load(file: &Path, evidence: &Path, options: &Options) -> Result<Case, Failure> {
         let loaded = load(file, options, &Watch::none())?;
         let text = read(evidence, &Watch::none())?.bytes;
+        let any_number = if claims_any_number(&text) { loaded.any_number()? } else { None };
+        let loaded = any_number.unwrap_or(loaded);
         let evidence = match read_evidence(&loaded.system, &text) {
             Ok(evidence) => Ok(evidence),
             Err(bad) if claims_to_be_evidence(&text) => {
@@ -247,8 +249,8 @@ impl Case {
                 ));
             }
             Ok(Evidence::Trace(trace)) => self.walk(property, trace).map(|_| ()),
-            Ok(Evidence::Invariant(invariant)) => {
-                induct(&self.loaded.system, property, invariant, &|| watch.room_for(0).err())
+            Ok(Evidence::Proof(proof)) => {
+                proof.check(&self.loaded.system, property, &|| watch.room_for(0).err())
             }
         };
         Ok(judged.map_err(Rejected::Checker))
@@ -265,7 +267,8 @@ impl Case {
     fn kind(&self) -> Option<&'static str> {
         self.evidence.as_ref().ok().map(|evidence| match evidence {
             Evidence::Trace(_) => "trace",
-            Evidence::Invariant(_) => "invariant",
+            Evidence::Proof(Proof::Invariant(_)) => "invariant",
+            Evidence::Proof(Proof::Products(_)) => "products",
         })
     }
 
@@ -274,16 +277,20 @@ impl Case {
         let targets = words::targets(&self.loaded.system, property);
         match &self.evidence {
             Ok(Evidence::Trace(_)) if self.loaded.system.program().is_some() => "goes wrong".to_string(),
-            Ok(Evidence::Invariant(_)) if self.loaded.system.program().is_some() && !property.is_empty() => {
+            Ok(Evidence::Proof(proof)) if self.loaded.system.program().is_some() && !property.is_empty() => {
                 let stuck = if property.deadlock { " or is stuck" } else { "" };
-                format!("never goes wrong{stuck}")
+                format!("never goes wrong{stuck}{}", words::any_number(proof))
             }
             Ok(Evidence::Trace(trace)) => {
                 let end = trace.last().visible();
                 format!("reaches {}", words::reached(&self.loaded.system, property, &end))
             }
-            Ok(Evidence::Invariant(_)) if !property.is_empty() => format!("never reaches {targets}"),
-            Ok(Evidence::Invariant(invariant)) => {
+            Ok(Evidence::Proof(_)) if !property.is_empty() => format!("never reaches {targets}"),
+            Ok(Evidence::Proof(Proof::Products(products))) => {
+                let facts = words::count(products.facts() as u128, "thread state");
+                format!("never leaves the products of {facts}")
+            }
+            Ok(Evidence::Proof(Proof::Invariant(invariant))) => {
                 format!("never leaves {}", words::count(invariant.visible_count(), "visible state"))
             }
             Err(_) => String::new(),
@@ -298,7 +305,15 @@ fn claims_to_be_evidence(text: &[u8]) -> bool {
     let words: Vec<&[u8]> =
         first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(4).collect();
     let version = VERSION.to_string();
-    matches!(words[..], [b"allways", b"trace" | b"invariant", number] if number == version.as_bytes())
+    matches!(words[..], [b"allways", b"trace" | b"invariant" | b"products", number] if number == version.as_bytes())
+}
+
+/// Whether a text says that it is about any number of threads.
+fn claims_any_number(text: &[u8]) -> bool {
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let header = lines.next().unwrap_or_default();
+    header.starts_with(b"allways products") && lines.next().is_some_and(|line| line.starts_with(b"any "))
 }
 
 #[derive(Serialize)]

@@ -11,7 +11,7 @@ use allways::verify::{name, nothing};
 use allways::{
     Bound, Engine, LoadError, Question, Reached, Report, StopReason, System, Verdict, Watch, load, reach,
 };
-use allways_evidence::Invariant;
+use allways_evidence::{Invariant, Proof};
 use allways_model::notation::show_visible;
 use allways_model::pushdown::{Pushdown, Visible};
 use serde::{Serialize, Serializer};
@@ -83,11 +83,13 @@ fn not_loaded(reason: StopReason) -> Reached {
 /// than its top symbol, what is visible is all there is.
 fn concrete_states(engine: &str, reached: &Reached, bounded: bool) -> Option<u128> {
     match &reached.report.verdict {
-        Verdict::Safe(invariant) if ["free", "scheme1"].contains(&engine) && whole(invariant) => {
+        Verdict::Safe(Proof::Invariant(invariant))
+            if ["free", "scheme1"].contains(&engine) && whole(invariant) =>
+        {
             let orbits = invariant.states().map(|(_, windows)| invariant.kinds.orbit(windows));
             Some(orbits.fold(0, u128::saturating_add))
         }
-        Verdict::Safe(invariant)
+        Verdict::Safe(Proof::Invariant(invariant))
             if reached.converged
                 && invariant.window == 1
                 && invariant.windows.iter().flatten().all(|window| !window.more) =>

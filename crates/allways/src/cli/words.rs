@@ -1,6 +1,6 @@
 //! How things are said: durations, sizes, reasons, names.
 
-use allways::StopReason;
+use allways::{Proof, StopReason};
 use allways_model::notation::{show_pattern, show_visible};
 use allways_model::property::{Property, deadlocked};
 use allways_model::pushdown::{Pushdown, Visible};
@@ -40,6 +40,22 @@ pub fn because(reason: &StopReason) -> String {
         StopReason::Interrupted => "it was interrupted".to_string(),
         StopReason::Bound(bound) => format!("only what lies within {bound} was explored"),
         StopReason::Time | StopReason::Memory | StopReason::GaveUp(_) => reason.to_string(),
+    }
+}
+
+/// What a proof says about the number of threads, if that is not fixed.
+pub fn any_number(proof: &Proof) -> &'static str {
+    match proof {
+        Proof::Products(products) if products.any_number() => ", with any number of threads",
+        _ => "",
+    }
+}
+
+/// How much there is of a proof.
+pub fn size(proof: &Proof) -> String {
+    match proof {
+        Proof::Invariant(invariant) => count(invariant.visible_count(), "visible state"),
+        Proof::Products(products) => count(products.facts() as u128, "thread state"),
     }
 }
 

@@ -228,7 +228,7 @@ impl Engine for TopsEngine {
                 let figures =
                     Figures { images: tops.images(), store_bytes: tops.bytes(), ..Figures::default() };
                 let verdict = match bad {
-                    None => tops.invariant(watch).map_or_else(Verdict::Unknown, Verdict::Safe),
+                    None => tops.invariant(watch).map_or_else(Verdict::Unknown, Verdict::from),
                     Some(state) => Verdict::Unknown(StopReason::GaveUp(format!(
                         "the bound from above contains {}, which may be reachable or not",
                         show_visible(system, &state)

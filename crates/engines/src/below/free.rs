@@ -41,7 +41,7 @@ impl Engine for Free {
                 let depth = question.max_depth.unwrap_or_default();
                 Verdict::Unknown(StopReason::Bound(format!("stacks of at most {depth} symbols")))
             }
-            Ok(Some(invariant)) => Verdict::Safe(invariant),
+            Ok(Some(invariant)) => invariant.into(),
             Err(Halt::Bad(state)) => Verdict::Unsafe(space.trace(state)),
             Err(Halt::Stop(reason)) => Verdict::Unknown(reason),
         };

@@ -60,7 +60,7 @@ impl Engine for Scheme1 {
             while explorer.grown() {
                 explorer.add_context()?;
             }
-            Ok(Verdict::Safe(exact::invariant(explorer.space())?))
+            Ok(exact::invariant(explorer.space())?.into())
         });
         let collapsed = outcome.is_ok();
         let mut report = explorer.report(outcome);
@@ -105,7 +105,7 @@ impl Engine for Cuba {
             Ok((bound, above.certificate(explorer.space().observed().visible_states(), watch)?))
         });
         let (verdict, bound) = match outcome {
-            Ok((bound, invariant)) => (Ok(Verdict::Safe(invariant)), bound),
+            Ok((bound, invariant)) => (Ok(invariant.into()), bound),
             Err(halt) => (Err(halt), None),
         };
         let mut report = explorer.report(verdict);
@@ -256,7 +256,7 @@ fn symbolic_report(
     outcome: Result<(Option<u32>, Option<Invariant>), Halt>,
 ) -> Report {
     let (bound, verdict) = match outcome {
-        Ok((bound, Some(invariant))) => (bound, Verdict::Safe(invariant)),
+        Ok((bound, Some(invariant))) => (bound, invariant.into()),
         Err(Halt::Stop(reason)) => (None, Verdict::Unknown(reason)),
         // A bad state is reachable; the explicit search, which is complete, says how.
         Ok((_, None)) | Err(Halt::Bad(_)) => {

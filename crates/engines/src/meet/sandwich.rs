@@ -38,7 +38,7 @@ impl Engine for Sandwich {
         let mut figures = Figures::default();
         let outcome = meet(system, question, watch, &kinds, &mut search, &mut figures);
         let (verdict, exact) = match outcome {
-            Ok((invariant, exact)) => (Verdict::Safe(invariant), exact),
+            Ok((invariant, exact)) => (invariant.into(), exact),
             Err(Halt::Bad(state)) => (Verdict::Unsafe(search.space().trace(state)), false),
             Err(Halt::Stop(reason)) => (Verdict::Unknown(reason), false),
         };

@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
 
     /// The report on a walk that ended so.
     pub fn report(self, outcome: Result<Invariant, Halt>) -> Report {
-        let verdict = outcome.map_or_else(|halt| self.explorer.halted(halt), Verdict::Safe);
+        let verdict = outcome.map_or_else(|halt| self.explorer.halted(halt), Verdict::from);
         let figures = self.explorer.figures();
         let exact = matches!(verdict, Verdict::Safe(_));
         let mut report = Report {

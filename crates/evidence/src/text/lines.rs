@@ -84,6 +84,14 @@ impl<'t> Line<'t> {
         word.parse().ok().filter(|_| digits).ok_or_else(|| self.expected(expected))
     }
 
+    /// A number directly followed by a colon.
+    pub(super) fn number_before_colon<N: FromStr>(&mut self, expected: &str) -> Result<N, BadEvidence> {
+        let word = self.word(expected)?;
+        let digits = word.strip_suffix(':').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let number = digits.and_then(|digits| digits.parse().ok());
+        number.ok_or_else(|| self.expected(&format!("{expected}, and a colon")))
+    }
+
     pub(super) fn thread(&mut self, system: &dyn Pushdown) -> Result<usize, BadEvidence> {
         let expected = "the number of a thread, counted from 0";
         let thread = self.number(expected)?;
@@ -141,6 +149,11 @@ impl<'t> Line<'t> {
     /// A complaint about the current word, which is a state.
     pub(super) fn not_a_state(&self, fault: NotAState) -> BadEvidence {
         self.bad(self.word + fault.at, fault.what)
+    }
+
+    /// A complaint about the current word, in other words.
+    pub(super) fn wrong(&self, what: String) -> BadEvidence {
+        self.bad(self.word, what)
     }
 
     fn bad(&self, at: usize, what: String) -> BadEvidence {

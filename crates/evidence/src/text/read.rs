@@ -4,8 +4,9 @@
 //! remembered of texts seen before, for speed, is bounded by a constant.
 
 use super::lines::{BadEvidence, Line, Lines};
+use super::products::read_products;
 use super::{Evidence, VERSION};
-use crate::{Invariant, Step, Trace, Window, shape};
+use crate::{Invariant, Proof, Step, Trace, Window, shape};
 use allways_model::notation::{NotAState, read_state, read_symbols};
 use allways_model::pushdown::{EMPTY, Pushdown, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
@@ -25,13 +26,13 @@ pub fn read_evidence(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, Bad
         BadEvidence { line, column, what: "expected text in UTF-8".to_string() }
     })?;
     let mut lines = Lines::new(text);
-    let expected = "`allways trace 1` or `allways invariant 1`";
+    let expected = "`allways trace 1`, `allways invariant 1` or `allways products 1`";
     let mut header = lines.next(expected)?;
     if header.word(expected)? != "allways" {
         return Err(header.expected(expected));
     }
     let kind = header.word(expected)?;
-    if kind != "trace" && kind != "invariant" {
+    if !["trace", "invariant", "products"].contains(&kind) {
         return Err(header.expected(expected));
     }
     if header.number::<u32>("the version of the format")? != VERSION {
@@ -40,7 +41,8 @@ pub fn read_evidence(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, Bad
     header.end()?;
     let evidence = match kind {
         "trace" => Evidence::Trace(trace(system, &mut lines)?),
-        _ => Evidence::Invariant(Reader::new(system).invariant(&mut lines)?),
+        "products" => Evidence::Proof(Proof::Products(read_products(system, &mut lines)?)),
+        _ => Evidence::Proof(Proof::Invariant(Reader::new(system).invariant(&mut lines)?)),
     };
     match lines.next("nothing more") {
         Ok(mut line) => {
@@ -78,6 +80,15 @@ fn trace(system: &dyn Pushdown, lines: &mut Lines<'_>) -> Result<Trace, BadEvide
 fn whole_state(system: &dyn Pushdown, line: &mut Line<'_>) -> Result<State, BadEvidence> {
     let text = line.state(system)?;
     read_state(system, text).map_err(|fault| line.not_a_state(fault))
+}
+
+/// A number for each thread.
+pub(super) fn read_kinds(threads: usize, line: &mut Line<'_>) -> Result<Kinds, BadEvidence> {
+    let expected = format!("a number for each of the {threads} threads");
+    let labels: Result<Vec<u32>, _> = (0..threads).map(|_| line.number(&expected)).collect();
+    let kinds = Kinds::new(labels?);
+    line.end()?;
+    Ok(kinds)
 }
 
 /// Reads an invariant; one and the same window gets one number, however often and in whatever way it is written.
@@ -143,11 +154,9 @@ impl<'t, 's> Reader<'t, 's> {
             return Err(line.expected("`kinds` only once, before all `below` and states"));
         }
         self.settled = true;
-        let threads = self.system.threads();
-        let expected = format!("a number for each of the {threads} threads");
-        let labels: Result<Vec<u32>, _> = (0..threads).map(|_| line.number(&expected)).collect();
-        self.invariant = Invariant::new(Kinds::new(labels?), self.invariant.window);
-        line.end()
+        let kinds = read_kinds(self.system.threads(), &mut line)?;
+        self.invariant = Invariant::new(kinds, self.invariant.window);
+        Ok(())
     }
 
     /// `below THREAD SYMBOL: SYMBOL… -`. Names may end with a colon themselves; only the last one is ours.

@@ -30,17 +30,34 @@ impl Encoded {
             return rules;
         }
         let (key, cell) = (self.table.key(shared), self.table.cell(top));
+        for key in self.resolved(&key) {
+            if self.consistent(&key, cell.point) {
+                self.make_rules_at(thread, (shared, &key), (top, &cell), &mut rules);
+            }
+        }
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
+    fn make_rules_at(
+        &self,
+        thread: usize,
+        (shared, key): (Shared, &Key),
+        (top, cell): (Symbol, &Cell),
+        rules: &mut Vec<Rule>,
+    ) {
         let values = &*key.values;
         match (&key.mode, cell.point) {
             (Mode::Normal, Point::At(location)) => {
                 let locals = self.with_mixed(values, thread, &cell.locals);
                 let mover = Mover { thread, top, location, values, locals };
-                self.normal(&mover, &mut rules);
+                self.normal(&mover, rules);
             }
             (Mode::Results(results), Point::Returning(location, edge)) => {
                 let locals = self.with_mixed(values, thread, &cell.locals);
                 let mover = Mover { thread, top, location, values, locals };
-                self.results(&mover, edge, results, &mut rules);
+                self.results(&mover, edge, results, rules);
             }
             (Mode::Starting(template, first, mixed), Point::Idle)
                 if *template == self.roles[thread].template =>
@@ -54,17 +71,17 @@ impl Encoded {
                         word = Word::two(word.symbols()[0], self.table.symbol(Cell::bottom()));
                     }
                 }
-                self.add(&mut rules, (self.settled(values), word), 0);
+                self.add(rules, (self.settled(values), word), 0);
             }
             (Mode::Results(_), Point::Bottom) => {
-                self.add(&mut rules, (self.settled(values.to_vec()), Word::POP), 0);
+                self.add(rules, (self.settled(values.to_vec()), Word::POP), 0);
             }
             (Mode::Waking(event, left, aside), Point::At(location))
                 if self.program.waits_for(location) == Some(*event) =>
             {
                 let locals = self.with_mixed(values, thread, &cell.locals);
                 let mover = Mover { thread, top, location, values, locals };
-                self.woken(&mover, (0, *event), (left.wrapping_sub(1), *aside), &mut rules);
+                self.woken(&mover, (0, *event), (left.wrapping_sub(1), *aside), rules);
             }
             (Mode::Settling(aside), Point::Returning(location, edge)) => {
                 let frame = Frame {
@@ -74,18 +91,17 @@ impl Encoded {
                 };
                 let mut values = values.to_vec();
                 let word = self.come(&mut values, thread, &frame);
-                self.add(&mut rules, (self.waking(values, 0, (0, aside.wrapping_sub(1))), word), 0);
+                self.add(rules, (self.waking(values, 0, (0, aside.wrapping_sub(1))), word), 0);
             }
             (Mode::Exhausted, _) => rules.push(Rule { shared, word: Word::one(top), line: 0 }),
             _ => {}
         }
-        rules.sort_unstable();
-        rules.dedup();
-        rules
     }
 
     fn add(&self, rules: &mut Vec<Rule>, (key, word): (Key, Word), line: u32) {
-        rules.push(Rule { shared: self.table.shared(key), word, line });
+        if self.countable(&key) {
+            rules.push(Rule { shared: self.table.shared(self.capped(key)), word, line });
+        }
     }
 
     fn normal(&self, mover: &Mover<'_>, rules: &mut Vec<Rule>) {
@@ -203,8 +219,10 @@ impl Encoded {
         let role = self.roles[thread];
         let vanishes = role.pooled && self.program.templates[role.template].vanishes;
         if vanishes && self.program.locations[frame.location].edges.is_empty() {
-            let started = &mut values[self.started(role.template)];
-            *started = started.wrapping_sub(1);
+            if !role.many {
+                let started = &mut values[self.started(role.template)];
+                *started = started.wrapping_sub(1);
+            }
             let mixed = self.mixed_slot(thread, 0)..self.mixed_slot(thread + 1, 0);
             values[mixed].fill(0);
             for slot in
@@ -304,12 +322,14 @@ impl Encoded {
     /// Starts a thread with this frame.
     fn start(&self, mover: &Mover<'_>, edge: &Edge, template: TemplateId, frame: &Frame) -> (Key, Word) {
         let started = self.started(template);
-        if mover.values[started] as usize >= self.pool[template] {
-            self.pool_is_empty(template);
-            return (Key::exhausted(), Word::one(mover.top));
-        }
         let mut values = mover.values.to_vec();
-        values[started] += 1;
+        if !self.endless[template] {
+            if values[started] as usize >= self.pool[template] {
+                self.pool_is_empty(template);
+                return (Key::exhausted(), Word::one(mover.top));
+            }
+            values[started] += 1;
+        }
         let word = self.go(mover, &mut values, edge.to);
         let mixed = if self.mixed { frame.locals.clone().into() } else { Box::default() };
         (Key { mode: Mode::Starting(template, self.cell_of(frame), mixed), values: values.into() }, word)

@@ -1,0 +1,155 @@
+//! Counters of threads where a thread stands for any number of them.
+//!
+//! A property may ask how many threads are at some locations, and the encoding counts them in the shared state. Where there
+//! may be any number of threads, a counter is kept at a *cap* once it gets there: the cap then means "so many or more".
+//!
+//! Invariant: the cap lies above every number that a property compares counters with, so no property tells the cap from what
+//! is above it. A thread that leaves while the counter is at the cap leaves the cap behind, or one less; both are tried
+//! ([`resolved`](Encoded::resolved)).
+//!
+//! In a reachable state a thread is among those counted at its location, and no counter exceeds the number of threads. A
+//! bound from above may ask about other states; nobody moves there, nor to there, so that counters stay within bounds.
+
+use super::table::{Key, Mode, Point};
+use super::{Encoded, MOST_INITIAL, NoEncoding};
+use crate::program::expression::{Binary, Expr};
+use crate::program::{Op, Program, Value};
+use crate::pushdown::State;
+
+/// The least cap, or why counters alone do not tell what happens with any number of threads.
+pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value, NoEncoding> {
+    let span = program.templates.first().map(|template| template.span).unwrap_or_default();
+    let refuse = |what: &str, span| Err(NoEncoding { what: what.to_string(), span });
+    if holders {
+        return refuse("any number of threads with a lock that another thread may release", span);
+    }
+    if mixed {
+        return refuse("any number of threads with variables that other threads write (x$)", span);
+    }
+    for location in &program.locations {
+        if location.edges.iter().any(|edge| matches!(edge.op, Op::Wait(_) | Op::Broadcast(_))) {
+            return refuse("any number of threads with events", location.span);
+        }
+    }
+    let mut cap = 1;
+    for never in &program.never {
+        match largest(&never.expr) {
+            Some(number) => cap = cap.max(number.saturating_add(1)),
+            None => {
+                return refuse(
+                    "a property that compares at(…) with something else than a number",
+                    never.span,
+                );
+            }
+        }
+    }
+    // Larger caps would cost more than such a proof is worth.
+    if cap > 1 << 10 { refuse("a property that compares at(…) with a large number", span) } else { Ok(cap) }
+}
+
+/// The largest number with which a sum of counters is compared, if counters occur in such comparisons only.
+fn largest(expr: &Expr) -> Option<Value> {
+    match expr {
+        Expr::Binary(
+            Binary::Equal
+            | Binary::Unequal
+            | Binary::Less
+            | Binary::LessEqual
+            | Binary::Greater
+            | Binary::GreaterEqual,
+            left,
+            right,
+            _,
+        ) => match (&**left, &**right) {
+            (Expr::Constant(number), sum) | (sum, Expr::Constant(number)) if is_sum(sum) => Some(*number),
+            _ => largest(left)?.max(largest(right)?).into(),
+        },
+        Expr::At(_) => None,
+        Expr::Unary(_, part) | Expr::SharedElement(_, _, part, _) | Expr::LocalElement(_, _, part, _) => {
+            largest(part)
+        }
+        Expr::Binary(_, left, right, _) => Some(largest(left)?.max(largest(right)?)),
+        Expr::If(condition, then, other) => {
+            Some(largest(condition)?.max(largest(then)?).max(largest(other)?))
+        }
+        _ => Some(0),
+    }
+}
+
+/// Whether an expression is a counter or a sum of counters: such a sum is at least each of them.
+fn is_sum(expr: &Expr) -> bool {
+    match expr {
+        Expr::At(_) => true,
+        Expr::Binary(Binary::Plus, left, right, _) => is_sum(left) && is_sum(right),
+        _ => false,
+    }
+}
+
+impl Encoded {
+    /// A key in which no counter is above the cap.
+    pub(super) fn capped(&self, mut key: Key) -> Key {
+        if let (Some(cap), false) = (self.cap, key.values.is_empty()) {
+            key.values[self.counters()].iter_mut().for_each(|count| *count = (*count).min(cap));
+        }
+        key
+    }
+
+    /// The keys that a key stands for, up to what one step can tell: a counter at the cap may be one more.
+    pub(super) fn resolved(&self, key: &Key) -> Vec<Key> {
+        let mut keys = vec![key.clone()];
+        let Some(cap) = self.cap.filter(|_| !key.values.is_empty()) else { return keys };
+        for counter in self.counters().filter(|&counter| key.values[counter] == cap) {
+            for index in 0..keys.len() {
+                let mut more = keys[index].clone();
+                more.values[counter] += 1;
+                keys.push(more);
+            }
+        }
+        keys
+    }
+
+    /// Whether a thread at this point is among those that are counted there.
+    pub(super) fn consistent(&self, key: &Key, point: Point) -> bool {
+        let Point::At(location) = point else { return true };
+        if key.values.is_empty() {
+            return true;
+        }
+        let first = self.program.shared_slots();
+        let counted = |(counter, locations): (usize, &Vec<_>)| {
+            !locations.contains(&location) || key.values[first + counter] > 0
+        };
+        self.watched.iter().enumerate().all(counted)
+            && self.program.waits_for(location).is_none_or(|event| key.values[self.waiting(event)] > 0)
+    }
+
+    /// Whether all counters are numbers of threads.
+    pub(super) fn countable(&self, key: &Key) -> bool {
+        let most = if self.cap.is_some() { Value::MAX } else { self.roles.len() as Value };
+        matches!(key.mode, Mode::Violated | Mode::Exhausted)
+            || key.values[self.counters()].iter().all(|count| (0..=most).contains(count))
+    }
+
+    /// Adds the initial states with other numbers of those threads that stand for any number.
+    pub(super) fn crowd(&self, initial: &mut Vec<State>) {
+        let Some(cap) = self.cap else { return };
+        for role in self.roles.iter().filter(|role| role.many && !role.pooled) {
+            let entry = self.program.procedures[self.program.templates[role.template].body].entry;
+            if !self.watched.iter().any(|locations| locations.contains(&entry)) {
+                continue;
+            }
+            for index in 0..initial.len() {
+                if initial.len() > MOST_INITIAL {
+                    return;
+                }
+                let key = self.table.key(initial[index].shared);
+                // A violation stays one for the search, and need not be had twice.
+                for by in (-1..=cap).filter(|_| key.mode == Mode::Normal) {
+                    let mut values = key.values.to_vec();
+                    self.arrive(&mut values, entry, by);
+                    let shared = self.table.shared(self.settled(values));
+                    initial.push(State { shared, ..initial[index].clone() });
+                }
+            }
+        }
+    }
+}
