@@ -171,15 +171,15 @@ pub fn quadratic(system: &dyn Pushdown) -> Option<Vec<Tuple>> {
     let mut tuples = vec![initial(system); threads];
     loop {
         let before = tuples.clone();
-        for j in 0..threads {
+        for tuple in &before {
             for i in 0..threads {
-                for state in &before[j][i] {
+                for state in &tuple[i] {
                     for (shared, stack) in steps(system, i, state)? {
                         if threads == 1 {
                             tuples[i][i].insert((shared, stack.clone()));
                         }
                         for k in (0..threads).filter(|&k| k != i) {
-                            for other in before[j][k].iter().filter(|other| other.0 == state.0) {
+                            for other in tuple[k].iter().filter(|other| other.0 == state.0) {
                                 tuples[i][i].insert((shared, stack.clone()));
                                 tuples[i][k].insert((shared, other.1.clone()));
                             }

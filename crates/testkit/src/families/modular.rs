@@ -2,11 +2,14 @@
 
 use allways_model::pushdown::{Explicit, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
 
-/// A thread that moves from (g, l) to (g', l').
-type Moves = Vec<((Shared, Symbol), (Shared, Symbol))>;
+/// A move from (g, l) to (g', l').
+type Move = ((Shared, Symbol), (Shared, Symbol));
+
+/// How a thread moves.
+type Moves = Vec<Move>;
 
 fn system(shared_states: u32, first: Shared, threads: Vec<Moves>) -> Explicit {
-    let rule = |(line, (from, to)): (usize, ((Shared, Symbol), (Shared, Symbol)))| {
+    let rule = |(line, (from, to)): (usize, Move)| {
         (from.0, from.1, Rule { shared: to.0, word: Word::one(to.1), line: line as u32 + 1 })
     };
     let rules = |moves: Moves| ThreadRules::new(moves.into_iter().enumerate().map(rule));

@@ -39,28 +39,52 @@ impl Engine for Frontier {
 }
 
 fn search(steps: &mut Steps, first: Facts, sequence: &mut Sequence) -> Result<(), Halt> {
-    // For each fact the elements that have it: an element with all facts of another is among those with its rarest one.
-    let mut having: HashMap<(u32, u32, u32), Vec<usize>, FxBuildHasher> = HashMap::default();
-    let mut elements: Vec<Facts> = Vec::new();
+    let mut elements = Elements::default();
     let mut facts = first;
     loop {
-        let known = match facts
-            .each()
-            .map(|fact| having.get(&fact).map_or(&[][..], Vec::as_slice))
-            .min_by_key(|list| list.len())
-        {
-            // Nobody can move: any element will do.
-            None => Some(0),
-            Some(list) => list.iter().copied().find(|&element| facts.within(&elements[element])),
-        };
-        if let Some(element) = known.filter(|_| !elements.is_empty()) {
+        if let Some(element) = elements.containing(&facts) {
             sequence.turn(steps, element);
             return Ok(());
         }
         sequence.push(steps, &facts)?;
-        facts.each().for_each(|fact| having.entry(fact).or_default().push(elements.len()));
-        let after = steps.post(&facts)?;
-        elements.push(facts);
-        facts = after;
+        elements.push(&facts);
+        facts = steps.post(&facts)?;
+    }
+}
+
+/// The elements so far, as a set of their numbers for each fact: those that have it.
+#[derive(Default)]
+struct Elements {
+    having: HashMap<(u32, u32, u32), Vec<u64>, FxBuildHasher>,
+    count: usize,
+}
+
+impl Elements {
+    fn push(&mut self, facts: &Facts) {
+        let word = self.count / 64;
+        for fact in facts.each() {
+            let numbers = self.having.entry(fact).or_default();
+            numbers.resize(word + 1, 0);
+            numbers[word] |= 1 << (self.count % 64);
+        }
+        self.count += 1;
+    }
+
+    /// An element that has all of these facts.
+    fn containing(&self, facts: &Facts) -> Option<usize> {
+        if facts.is_empty() {
+            // Nobody can move: any element will do.
+            return (self.count > 0).then_some(0);
+        }
+        let numbers: Option<Vec<&Vec<u64>>> = facts.each().map(|fact| self.having.get(&fact)).collect();
+        let numbers = numbers?;
+        let words = numbers.iter().map(|numbers| numbers.len()).min()?;
+        (0..words).find_map(|word| {
+            let all = numbers.iter().try_fold(u64::MAX, |all, numbers| {
+                let all = all & numbers[word];
+                (all != 0).then_some(all)
+            })?;
+            Some(word * 64 + all.trailing_zeros() as usize)
+        })
     }
 }
