@@ -1,0 +1,165 @@
+//! Proofs for any number of threads, on random programs: the reference semantics, run with few threads, must not contradict
+//! them.
+//!
+//! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
+
+use allways_engines::engine::Watch;
+use allways_engines::{Question, engines};
+use allways_evidence::{Evidence, Proof, Rejection, Verdict, read_evidence, write_evidence};
+use allways_lang::{aw, bp};
+use allways_model::encoding::{Encoded, Threads};
+use allways_model::program::semantics::{Outcome, State, steps};
+use allways_model::program::{Count, Program};
+use allways_testkit::programs::{Mode, boolean, text};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+/// The most threads that the reference follows, and the most states.
+const FEW: usize = 5;
+const STATES: usize = 1500;
+
+/// Whether something goes wrong, and whether there is a deadlock, in the states that are looked at.
+fn found(program: &Program, counts: &[usize]) -> (bool, bool) {
+    let mut todo = State::initial(program, counts).unwrap_or_default();
+    todo.truncate(STATES);
+    let mut seen: HashSet<State> = todo.iter().cloned().collect();
+    let (mut wrong, mut deadlock) = (false, false);
+    while let Some(state) = todo.pop() {
+        if state.violated(program).is_some() {
+            wrong = true;
+            continue;
+        }
+        deadlock |= state.deadlocked(program);
+        for thread in 0..state.threads.len() {
+            for step in steps(program, &state, thread) {
+                match step.outcome {
+                    Outcome::Wrong(_) => wrong = true,
+                    Outcome::To(next) => {
+                        let shallow = next.threads.iter().all(|thread| thread.stack.len() <= 4);
+                        let few = next.threads.len() <= FEW && seen.len() < STATES;
+                        if few && shallow && seen.insert(next.clone()) {
+                            todo.push(next);
+                        }
+                    }
+                    Outcome::Beyond(_) => {}
+                }
+            }
+        }
+    }
+    (wrong, deadlock)
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    programs: usize,
+    /// Counters alone do not tell what happens.
+    refused: usize,
+    proved: usize,
+    proved_free_of_deadlocks: usize,
+    /// The reference finds a violation, so nothing may be proved.
+    wrong: usize,
+}
+
+/// Lets every template have any number of threads, where it can.
+fn opened(mut program: Program, seed: u64) -> Program {
+    for (index, template) in program.templates.iter_mut().enumerate() {
+        if !template.uses_self
+            && !template.vanishes
+            && (seed >> index) & 1 == 0
+            && template.count != Count::Fixed(0)
+        {
+            template.count = Count::Any;
+        }
+    }
+    program
+}
+
+fn tested(name: &str, program: &Program, tally: &mut Tally) {
+    let open = |count: usize| -> Vec<usize> {
+        let count = |declared: &Count| match declared {
+            Count::Any => count,
+            Count::Fixed(fixed) => *fixed,
+        };
+        program.templates.iter().map(|template| count(&template.count)).collect()
+    };
+    tally.programs += 1;
+    let system = match Encoded::new(program, &Threads::many(program), tally.programs % 2 == 0) {
+        Ok(system) => system,
+        Err(_) => {
+            tally.refused += 1;
+            return;
+        }
+    };
+    let (mut wrong, mut stuck) = (false, false);
+    for count in 0..=3 {
+        let (one, other) = found(program, &open(count));
+        (wrong, stuck) = (wrong | one, stuck | other);
+    }
+    tally.wrong += usize::from(wrong);
+    for deadlock in [false, true] {
+        let property = system.property(deadlock);
+        let question = Question { property, max_states: Some(20_000), ..Question::default() };
+        for engine in engines().iter().filter(|engine| engine.name().starts_with("modular")) {
+            let watch =
+                Watch { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Watch::none() };
+            let verdict = engine.run(&system, &question, &watch).verdict;
+            let Verdict::Safe(proof) = verdict else { continue };
+            match proof.check(&system, &question.property, &|| None) {
+                Ok(()) => {}
+                Err(Rejection::Stopped(_)) => continue,
+                Err(rejection) => panic!("{name}\n{}: {rejection}", engine.name()),
+            }
+            assert!(!wrong, "{name}\n{} claims a proof, but it goes wrong", engine.name());
+            assert!(!(deadlock && stuck), "{name}\n{} claims a proof, but it is stuck", engine.name());
+            let Proof::Products(products) = &proof else { panic!("products") };
+            assert_eq!(products.any_number(), Threads::many(program).many.contains(&true), "{name}");
+            if engine.name() == "modular-quadratic" {
+                *(if deadlock { &mut tally.proved_free_of_deadlocks } else { &mut tally.proved }) += 1;
+                let mut text = Vec::new();
+                write_evidence(&system, &Evidence::Proof(proof.clone()), &mut text).expect("it fits");
+                let again = read_evidence(&system, &text);
+                assert_eq!(again, Ok(Evidence::Proof(proof)), "{name}");
+            }
+        }
+    }
+}
+
+fn count(default: u64) -> u64 {
+    std::env::var("ALLWAYS_RANDOM").map_or(default, |count| count.parse().expect("a number"))
+}
+
+fn run(mode: Mode, default: u64) {
+    let mut tally = Tally::default();
+    for seed in 0..count(default) {
+        let text = text(5_000_000 + seed, mode);
+        let program = aw::parse(text.as_bytes()).program.expect("a program");
+        tested(&format!("{mode:?} {seed}\n{text}"), &opened(program, seed), &mut tally);
+    }
+    println!("{mode:?}: {tally:?}");
+}
+
+#[test]
+fn threads() {
+    run(Mode::Threads, 100);
+}
+
+#[test]
+fn boolean_programs() {
+    run(Mode::Boolean, 100);
+}
+
+#[test]
+fn tasks() {
+    run(Mode::Tasks, 60);
+}
+
+#[test]
+fn boolean_texts() {
+    let mut tally = Tally::default();
+    for seed in 0..count(100) {
+        let text = boolean(5_000_000 + seed);
+        let Some(program) = bp::parse(text.as_bytes()).program else { continue };
+        tested(&format!("boolean {seed}\n{text}"), &program, &mut tally);
+    }
+    println!("boolean: {tally:?}");
+}
