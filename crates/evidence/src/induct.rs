@@ -54,6 +54,12 @@
 //! such a system says at the end that it could not make them all, there may be steps that nobody has looked at, and the
 //! invariant is not accepted.
 //!
+//! # Within products
+//!
+//! Let the invariant be within products that [`close`] accepts, so that they contain every reachable state. It is then enough
+//! that each reachable successor of a covered state is covered. Where a pop brings a window to light that no product admits
+//! for any thread of the kind, at the shared state after the step, no reachable state has it, and it need not be there.
+//!
 //! Cost: what a kind of threads can do from a (shared state, window) is worked out once (`mover`); a row then costs one
 //! look-up per kind and window in it, and one per successor.
 
@@ -61,6 +67,8 @@ mod bad;
 mod mover;
 mod rows;
 
+use crate::products::Admitted;
+use crate::products::close::close;
 use crate::rejection::{Missing, Origin, Rejection, shorten};
 use crate::text::show_abstract;
 use crate::{Invariant, StopReason, Window, shape};
@@ -90,8 +98,14 @@ pub fn induct(
             format!("thread {thread} stands for any number of threads, of which an invariant lists one");
         return Err(Rejection::Malformed(what));
     }
+    let within = invariant.within.as_deref();
+    if let Some(products) = within {
+        close(system, &Property::default(), products, stop)?;
+    }
+    let admitted = within.map(Admitted::new);
     let rows = Rows::new(invariant, &mut watch)?;
-    let movers = (0..invariant.kinds.count()).map(|kind| Mover::new(system, kind, invariant)).collect();
+    let mover = |kind| Mover::new(system, kind, invariant, admitted.as_ref());
+    let movers = (0..invariant.kinds.count()).map(mover).collect();
     let mut checker = Checker { system, invariant, rows, movers };
     for state in system.initial() {
         checker.check_initial(&state)?;

@@ -21,10 +21,14 @@
 //! Renamings do not change whether 2 holds, so with a state all its renamings are covered. Only pairs at and under the
 //! last symbol of the window matter: those above are in the window itself.
 //!
+//! An invariant may be *within* [products](crate::products). Then it speaks of the states that these contain, and need not
+//! cover what a step leads to if they do not contain it.
+//!
 //! The checker ([`induct`](crate::induct())) accepts an invariant if it covers the initial states, covers every successor
 //! of each state it covers, and no renaming of its states is bad. Then it covers every reachable state, and none of them
 //! is bad. That threads of one kind move alike is for the checker to test, too.
 
+use crate::Products;
 use allways_model::pushdown::{EMPTY, Shared, Symbol, Visible};
 use allways_model::symmetry::Kinds;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,6 +69,8 @@ pub struct Invariant {
     pub windows: Vec<Vec<Window>>,
     /// The rows, one after another.
     pub rows: Vec<u32>,
+    /// Products that contain every reachable state, if it is within some.
+    pub within: Option<Box<Products>>,
 }
 
 impl Invariant {
@@ -75,6 +81,7 @@ impl Invariant {
             below: vec![Below::new(); kinds.count()],
             windows: vec![Vec::new(); kinds.count()],
             rows: Vec::new(),
+            within: None,
             kinds,
         }
     }

@@ -24,7 +24,10 @@
 //! The checker ([`close`](mod@close)) accepts products that contain the initial states, in which each step leads from what a
 //! product contains to what the next one contains, and that contain no bad state.
 
+pub mod admitted;
 pub mod close;
+
+pub use admitted::Admitted;
 
 use allways_model::pushdown::{EMPTY, Shared, Symbol};
 use allways_model::symmetry::Kinds;

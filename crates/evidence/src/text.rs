@@ -52,6 +52,9 @@
 //! end 1
 //! ```
 //!
+//! An invariant that is within products has the word `within` and the lines of the products, their `end` included, between
+//! its first line and all others.
+//!
 //! A stack of more than one symbol has a context in place of what lies below its top: `0|3.1` is the symbol 3 above all that
 //! context 1 stands for, and `context 0 1: 4 5.1` says that this is 4 alone, or 5 above the same again.
 //!
@@ -131,6 +134,10 @@ fn write_trace(system: &dyn Pushdown, trace: &Trace, out: &mut dyn Write) -> io:
 fn write_invariant(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn Write) -> io::Result<()> {
     shape::check_invariant(system.threads(), invariant).map_err(misshapen)?;
     writeln!(out, "allways invariant {VERSION}")?;
+    if let Some(products) = &invariant.within {
+        writeln!(out, "within")?;
+        products::write_body(system, products, out)?;
+    }
     writeln!(out, "window {}", invariant.window)?;
     let kinds = &invariant.kinds;
     write_kinds(kinds, out)?;

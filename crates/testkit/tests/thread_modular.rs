@@ -476,3 +476,49 @@ fn initial_only(
     let fact = products.products[product].rest[kind][fact];
     system.initial().iter().any(|state| state.shared == fact.shared)
 }
+
+#[test]
+fn products_make_the_bound_by_tops_sharper_and_stay_sound() {
+    use allways_engines::above::thread_modular::bound;
+    use allways_engines::above::tops::Tops;
+    use allways_engines::engine::Watch;
+    let (question, watch) = (Question::default(), Watch::none());
+    let (mut sharper, mut rejected) = (0, 0);
+    for seed in 0..random_count(1500) {
+        let system = random::system(4_000_000 + seed, random::SMALL);
+        let Some((states, _)) = reference::reachable(&system, 4, 2000) else { continue };
+        let kinds = question.kinds(&system);
+        let products = bound(&system, &question, &watch).expect("few thread states");
+        let window = 1 + seed as usize % 2;
+        let plain = Tops::compute(&system, kinds.clone(), window, &question, &watch).expect("no limits");
+        let within = Tops::compute_within(Some(&products), &system, kinds, window, &question, &watch);
+        let within = within.expect("no limits");
+        let mut invariant = within.invariant(&watch).expect("no limits");
+        let check = |invariant: &allways_evidence::Invariant| {
+            allways_evidence::induct(&system, &Property::default(), invariant, &|| None)
+        };
+        assert_eq!(check(&invariant), Ok(()), "seed {seed}");
+        let seen: BTreeSet<_> = invariant.visible().into_iter().collect();
+        for state in &states {
+            let mut visible = state.visible();
+            invariant.kinds.sort(&mut visible.tops);
+            assert!(seen.contains(&visible), "seed {seed}: {visible:?} is reachable");
+        }
+        assert!(within.len() <= plain.len(), "seed {seed}");
+        if within.len() < plain.len() {
+            sharper += 1;
+            // Without the products it proves nothing, and with products that are not closed neither.
+            let products = invariant.within.take();
+            assert!(check(&invariant).is_err(), "seed {seed}");
+            let mut less = products.expect("it is within products");
+            if let Some(facts) = less.products[0].rest.iter_mut().find(|facts| !facts.is_empty()) {
+                facts.clear();
+            }
+            invariant.within = Some(less);
+            assert!(check(&invariant).is_err(), "seed {seed}");
+            rejected += 1;
+        }
+    }
+    println!("sharper {sharper} times; {rejected} times rejected without products");
+    assert!(sharper > 0);
+}

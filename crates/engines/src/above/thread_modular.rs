@@ -29,7 +29,7 @@ pub mod steps;
 pub mod views;
 
 use crate::engine::{Figures, Question, Report, VisibleStates, Watch};
-use allways_evidence::{StopReason, Verdict};
+use allways_evidence::{Products, StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
 use judge::{Judge, Suspect};
@@ -52,6 +52,17 @@ impl Method<'_> {
     fn too_many(&self) -> StopReason {
         StopReason::Bound(format!("the first {} thread states", self.most()))
     }
+}
+
+/// So many thread states are enough for a bound on the side.
+const ENOUGH: usize = 1 << 17;
+
+/// The sets of Flanagan and Qadeer as a bound for other methods, if there are not too many thread states.
+pub fn bound(system: &dyn Pushdown, question: &Question, watch: &Watch) -> Option<Products> {
+    let views = Views::one(Population::of(system, question.no_symmetry));
+    let sets = Saturation::compute(system, views, ENOUGH, watch).ok()?;
+    let judge = Judge { system, views: &sets.views, locals: &sets.locals };
+    Some(judge.evidence(judge.products(&sets.facts, &vec![0; sets.views.kinds()])))
 }
 
 /// Computes closed sets and judges them.

@@ -10,10 +10,11 @@
 
 mod windows;
 
+use super::thread_modular;
 use crate::engine::{Engine, Figures, Progress, Question, Report, VisibleStates, Watch};
 use crate::store::pipeline;
 use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
-use allways_evidence::{Invariant, StopReason, Verdict};
+use allways_evidence::{Invariant, Products, StopReason, Verdict};
 use allways_model::notation::show_visible;
 use allways_model::pushdown::{Pushdown, Shared, Visible};
 use allways_model::symmetry::Kinds;
@@ -28,6 +29,7 @@ pub struct Tops<'a> {
     states: States,
     expander: Expander,
     images: u64,
+    within: Option<&'a Products>,
 }
 
 impl<'a> Tops<'a> {
@@ -39,12 +41,25 @@ impl<'a> Tops<'a> {
         question: &Question,
         watch: &Watch,
     ) -> Result<Tops<'a>, StopReason> {
+        Tops::compute_within(None, system, kinds, size, question, watch)
+    }
+
+    /// Computes what of Z is within products of these kinds of threads, if some are known.
+    pub fn compute_within(
+        within: Option<&'a Products>,
+        system: &'a dyn Pushdown,
+        kinds: Kinds,
+        size: usize,
+        question: &Question,
+        watch: &Watch,
+    ) -> Result<Tops<'a>, StopReason> {
         let mut tops = Tops {
             system,
-            windows: Windows::new(system, kinds.clone(), size),
+            windows: Windows::new(system, kinds.clone(), size, within),
             states: States::new(1 + system.threads()),
             expander: Expander::new(kinds.clone()),
             images: 0,
+            within,
         };
         for state in system.initial() {
             let mut row = vec![state.shared];
@@ -134,6 +149,11 @@ impl<'a> Tops<'a> {
         self.images
     }
 
+    /// Whether some stack is deeper than its window.
+    pub fn hides_something(&self) -> bool {
+        self.windows.describe().1.iter().flatten().any(|window| window.more)
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.states.bytes()
@@ -164,7 +184,8 @@ impl<'a> Tops<'a> {
         let (below, windows) = self.windows.describe();
         let rows = (0..self.states.len() as StateId).flat_map(|id| self.states.row(id)).collect();
         let kinds = self.expander.kinds().clone();
-        Ok(Invariant { below, windows, rows, ..Invariant::new(kinds, self.windows.size()) })
+        let within = self.within.map(|products| Box::new(products.clone()));
+        Ok(Invariant { below, windows, rows, within, ..Invariant::new(kinds, self.windows.size()) })
     }
 }
 
@@ -206,41 +227,60 @@ impl Engine for TopsEngine {
     }
 
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let kinds = question.kinds(system);
-        let mut visible = VisibleStates::new(kinds.clone());
-        let window = question.window.unwrap_or(1);
-        let computed = Tops::compute(system, kinds.clone(), window, question, watch)
-            .and_then(|tops| tops.visible(watch).map(|seen| (tops, seen)));
-        let (verdict, figures) = match computed {
-            Err(reason) => (Verdict::Unknown(reason), Figures::default()),
-            Ok((tops, seen)) => {
-                let mut bad = None;
-                for id in 0..seen.len() as StateId {
-                    visible.push(seen.row(id));
-                    let mut row = seen.row(id);
-                    let state = Visible { shared: row.next().unwrap_or_default(), tops: row.collect() };
-                    let property = &question.property;
-                    if bad.is_none() && property.violated_in_orbit(system, &kinds, state.shared, &state.tops)
-                    {
-                        bad = Some(state);
-                    }
-                }
-                let figures =
-                    Figures { images: tops.images(), store_bytes: tops.bytes(), ..Figures::default() };
-                let verdict = match bad {
-                    None => tops.invariant(watch).map_or_else(Verdict::Unknown, Verdict::from),
-                    Some(state) => Verdict::Unknown(StopReason::GaveUp(format!(
-                        "the bound from above contains {}, which may be reachable or not",
-                        show_visible(system, &state)
-                    ))),
-                };
-                (verdict, figures)
+        let mut hidden = false;
+        let report = bound_within(None, &mut hidden, system, question, watch);
+        match report.verdict {
+            // Thread-modular sets keep whole stacks, and may show that what looks bad is not there.
+            Verdict::Unknown(StopReason::GaveUp(_)) if hidden => {
+                let Some(products) = thread_modular::bound(system, question, watch) else { return report };
+                bound_within(Some(&products), &mut hidden, system, question, watch)
             }
-        };
-        if !matches!(verdict, Verdict::Safe(_)) {
-            // A bound that nobody will check says nothing.
-            visible = VisibleStates::new(kinds);
+            _ => report,
         }
-        Report { verdict, visible, exact: false, figures, engine: None }
     }
+}
+
+/// What Z says, within products if some are known; and whether it hides something.
+fn bound_within(
+    within: Option<&Products>,
+    hidden: &mut bool,
+    system: &dyn Pushdown,
+    question: &Question,
+    watch: &Watch,
+) -> Report {
+    let kinds = question.kinds(system);
+    let mut visible = VisibleStates::new(kinds.clone());
+    let window = question.window.unwrap_or(1);
+    let computed = Tops::compute_within(within, system, kinds.clone(), window, question, watch)
+        .and_then(|tops| tops.visible(watch).map(|seen| (tops, seen)));
+    let (verdict, figures) = match computed {
+        Err(reason) => (Verdict::Unknown(reason), Figures::default()),
+        Ok((tops, seen)) => {
+            *hidden = tops.hides_something();
+            let mut bad = None;
+            for id in 0..seen.len() as StateId {
+                visible.push(seen.row(id));
+                let mut row = seen.row(id);
+                let state = Visible { shared: row.next().unwrap_or_default(), tops: row.collect() };
+                let property = &question.property;
+                if bad.is_none() && property.violated_in_orbit(system, &kinds, state.shared, &state.tops) {
+                    bad = Some(state);
+                }
+            }
+            let figures = Figures { images: tops.images(), store_bytes: tops.bytes(), ..Figures::default() };
+            let verdict = match bad {
+                None => tops.invariant(watch).map_or_else(Verdict::Unknown, Verdict::from),
+                Some(state) => Verdict::Unknown(StopReason::GaveUp(format!(
+                    "the bound from above contains {}, which may be reachable or not",
+                    show_visible(system, &state)
+                ))),
+            };
+            (verdict, figures)
+        }
+    };
+    if !matches!(verdict, Verdict::Safe(_)) {
+        // A bound that nobody will check says nothing.
+        visible = VisibleStates::new(kinds);
+    }
+    Report { verdict, visible, exact: false, figures, engine: None }
 }

@@ -6,10 +6,12 @@
 //! of its visible members. No plateau, no bound on contexts or delays.
 //!
 //! For a property, Z alone is a proof if it has no bad member; otherwise the search looks for a bad state. Where the two do
-//! not meet, in turn: the search keeps more states per visible state; Z keeps more of each stack; and sets of stacks, with
+//! not meet, in turn: what thread-modular sets do not contain is left out of Z, since they keep whole stacks; the search keeps
+//! more states per visible state; Z keeps more of each stack; and sets of stacks, with
 //! which a single context may pass through infinitely many states, are searched for the witnesses that are missing.
 
 use crate::above::exact;
+use crate::above::thread_modular;
 use crate::above::tops::Tops;
 use crate::below::capped::Capped;
 use crate::below::symbolic::Symbolic;
@@ -61,8 +63,10 @@ fn meet(
     search.space().alarm()?;
     let mut window = question.window.unwrap_or(1);
     let mut symbolic = Symbolic::new(system, kinds.clone(), question, watch);
+    let mut within = None;
     for attempt in 0.. {
-        let tops = Tops::compute(system, kinds.clone(), window, question, watch)?;
+        let products = within.as_ref();
+        let tops = Tops::compute_within(products, system, kinds.clone(), window, question, watch)?;
         figures.images += tops.images();
         figures.store_bytes = tops.bytes();
         let bound = tops.visible(watch)?;
@@ -76,6 +80,12 @@ fn meet(
         }
         if search.exhausted() {
             return Ok((exact::invariant(search.space())?, true));
+        }
+        if attempt == 0 && tops.hides_something() {
+            within = thread_modular::bound(system, question, watch);
+            if within.is_some() {
+                continue;
+            }
         }
         search.raise();
         // Keeping more helped, or did not: then a closer look from above may, or whole contexts from below.

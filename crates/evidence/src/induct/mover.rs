@@ -9,6 +9,7 @@
 //! linear in the invariant, but for `moves` and what leads to them, which is bounded by a constant.
 
 use crate::invariant::Below;
+use crate::products::Admitted;
 use crate::{Invariant, Window};
 use allways_model::pushdown::{EMPTY, Pushdown, Rule, Shared, Symbol, Word};
 use hashbrown::{HashMap, HashSet};
@@ -42,6 +43,8 @@ pub(super) struct Mover<'a> {
     rules: Vec<Rule>,
     /// Where all threads of the kind are known to have the same rules.
     alike: HashSet<(Shared, Symbol)>,
+    /// What can be on a stack at all, if something is known of it.
+    admitted: Option<&'a Admitted>,
 }
 
 /// A rule of the leader, and which windows it can lead to.
@@ -68,7 +71,12 @@ pub(super) enum Gap {
 
 impl<'a> Mover<'a> {
     /// The shape of the invariant has been checked.
-    pub(super) fn new(system: &'a dyn Pushdown, kind: usize, invariant: &'a Invariant) -> Mover<'a> {
+    pub(super) fn new(
+        system: &'a dyn Pushdown,
+        kind: usize,
+        invariant: &'a Invariant,
+        admitted: Option<&'a Admitted>,
+    ) -> Mover<'a> {
         let (windows, below) = (&invariant.windows[kind][..], &invariant.below[kind]);
         let numbers = 0..windows.len() as u32;
         let key = |window: &'a Window| (&window.symbols[..], window.more);
@@ -88,6 +96,7 @@ impl<'a> Mover<'a> {
             inherits: HashSet::new(),
             rules: Vec::new(),
             alike: HashSet::new(),
+            admitted,
         };
         mover.inhabited = windows.iter().map(|window| mover.inhabits(window)).collect();
         mover
@@ -122,7 +131,7 @@ impl<'a> Mover<'a> {
         self.system.rules(self.members[0], shared, window_there.top(), &mut rules);
         self.need_alike(shared, window_there.top(), &rules)?;
         for rule in rules.drain(..) {
-            let targets = self.targets(window_there, rule.word).map_err(|gap| Fault::Missing(rule, gap))?;
+            let targets = self.targets(window_there, &rule).map_err(|gap| Fault::Missing(rule, gap))?;
             self.moves.push(Move { rule, targets });
         }
         self.rules = rules;
@@ -183,11 +192,15 @@ impl<'a> Mover<'a> {
     }
 
     /// The windows that can follow `from`, which stands for something, when its top is replaced by `word`.
-    fn targets(&mut self, from: &'a Window, word: Word) -> Result<Range<usize>, Gap> {
-        let mut prefix = word.symbols().to_vec();
+    fn targets(&mut self, from: &'a Window, rule: &Rule) -> Result<Range<usize>, Gap> {
+        let mut prefix = rule.word.symbols().to_vec();
         prefix.extend(from.symbols.get(1..).unwrap_or_default());
         if prefix.len() < self.z {
-            return if from.more { self.pop(from, prefix) } else { self.single(&prefix, false) };
+            return match self.admitted {
+                _ if !from.more => self.single(&prefix, false),
+                None => self.pop(from, prefix),
+                Some(admitted) => self.pop_within(admitted, from, rule.shared, prefix),
+            };
         }
         for pair in prefix[self.z - 1..].windows(2) {
             self.need_below(pair[0], pair[1])?;
@@ -230,6 +243,30 @@ impl<'a> Mover<'a> {
         let range = self.targets.len()..self.targets.len() + found.len();
         self.targets.extend(found);
         self.pops.insert(remainder, range.clone());
+        Ok(range)
+    }
+
+    /// The same, where products are known. What they admit depends on the shared state.
+    fn pop_within(
+        &mut self,
+        admitted: &Admitted,
+        from: &Window,
+        shared: Shared,
+        mut prefix: Vec<Symbol>,
+    ) -> Result<Range<usize>, Gap> {
+        let mut found = Vec::new();
+        for &symbol in self.beneath(from) {
+            prefix.push(symbol);
+            let marks = [(false, self.is_below(symbol, EMPTY)), (true, !self.hidden(symbol).is_empty())];
+            for (more, _) in marks.into_iter().filter(|(_, can_be)| *can_be) {
+                if self.members.iter().any(|&thread| admitted.admits(thread, shared, &prefix, more)) {
+                    found.push(self.need_window(&prefix, more)?);
+                }
+            }
+            prefix.pop();
+        }
+        let range = self.targets.len()..self.targets.len() + found.len();
+        self.targets.extend(found);
         Ok(range)
     }
 

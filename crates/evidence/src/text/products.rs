@@ -18,10 +18,15 @@ pub(super) fn write_products(
     products: &Products,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    writeln!(out, "allways products {VERSION}")?;
+    write_body(system, products, out)
+}
+
+/// Writes what follows the first line.
+pub(super) fn write_body(system: &dyn Pushdown, products: &Products, out: &mut dyn Write) -> io::Result<()> {
     close::shape(system, products).map_err(super::misshapen)?;
     let kinds = &products.kinds;
     let leader = |kind: usize| kinds.members(kind)[0];
-    writeln!(out, "allways products {VERSION}")?;
     if products.any_number() {
         write!(out, "any")?;
         let many = (0..kinds.threads()).filter(|&thread| products.many[kinds.kind(thread)]);

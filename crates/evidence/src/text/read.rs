@@ -122,7 +122,7 @@ impl<'t, 's> Reader<'t, 's> {
 
     fn invariant(mut self, lines: &mut Lines<'t>) -> Result<Invariant, BadEvidence> {
         loop {
-            const EXPECTED: &str = "`window`, `kinds`, `below`, `state` or `end`";
+            const EXPECTED: &str = "`within`, `window`, `kinds`, `below`, `state` or `end`";
             let mut line = lines.next(EXPECTED)?;
             let word = line.word(EXPECTED)?;
             let said = self.invariant.window > 0;
@@ -134,6 +134,13 @@ impl<'t, 's> Reader<'t, 's> {
                         return Err(line.expected("a window of at least 1 symbol"));
                     }
                     line.end()?;
+                }
+                "within" if said || self.settled || self.invariant.within.is_some() => {
+                    return Err(line.expected("`within` only once, before all else"));
+                }
+                "within" => {
+                    line.end()?;
+                    self.invariant.within = Some(Box::new(read_products(self.system, lines)?));
                 }
                 "kinds" => self.kinds(line)?,
                 "below" => self.below(line)?,
@@ -155,7 +162,8 @@ impl<'t, 's> Reader<'t, 's> {
         }
         self.settled = true;
         let kinds = read_kinds(self.system.threads(), &mut line)?;
-        self.invariant = Invariant::new(kinds, self.invariant.window);
+        let within = self.invariant.within.take();
+        self.invariant = Invariant { within, ..Invariant::new(kinds, self.invariant.window) };
         Ok(())
     }
 

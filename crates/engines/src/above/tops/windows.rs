@@ -9,15 +9,19 @@
 //! * with a window of one symbol the last symbol may change: what was below the old one is below the new one;
 //! * a prefix shorter than the window, with the mark: a *pop*; each symbol below the last one may come to light.
 //!
-//! Pops are remembered, so that they gain moves when *below* grows.
+//! Pops are remembered, so that they gain moves when *below* grows. They are where precision is lost: what comes to light may
+//! have lain below another occurrence of the symbol. Where products of thread states are known, which keep whole stacks, a
+//! window that they do not admit is left out.
 
 use crate::store::{Graph, Move};
-use allways_evidence::Window;
 use allways_evidence::invariant::Below;
+use allways_evidence::products::Admitted;
+use allways_evidence::{Products, Window};
 use allways_model::pushdown::{EMPTY, Pushdown, Rule, Shared, Stack, Symbol, Word};
 use allways_model::symmetry::Kinds;
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+use std::sync::Arc;
 
 type Map<K, V> = HashMap<K, V, FxBuildHasher>;
 
@@ -32,9 +36,17 @@ struct Pop {
     to: Shared,
 }
 
+/// What can be on the stacks of a kind of threads at all.
+struct Within {
+    admitted: Arc<Admitted>,
+    /// The first thread of the kind.
+    leader: usize,
+}
+
 /// The windows of one kind of thread.
 #[derive(Default)]
 struct Local {
+    within: Option<Within>,
     windows: Vec<Window>,
     index: HashMap<Window, u32>,
     /// For a shared state and a window, the range of its moves.
@@ -62,8 +74,20 @@ pub struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    pub fn new(system: &'a dyn Pushdown, kinds: Kinds, size: usize) -> Windows<'a> {
-        let locals = (0..kinds.count()).map(|_| Local::default()).collect();
+    /// Where `within` is given, windows that it does not admit are left out; its kinds are these.
+    pub fn new(
+        system: &'a dyn Pushdown,
+        kinds: Kinds,
+        size: usize,
+        within: Option<&Products>,
+    ) -> Windows<'a> {
+        let admitted = within.map(|products| Arc::new(Admitted::new(products)));
+        let local = |kind: usize| {
+            let leader = kinds.members(kind)[0];
+            let within = admitted.clone().map(|admitted| Within { admitted, leader });
+            Local { within, ..Local::default() }
+        };
+        let locals = (0..kinds.count()).map(local).collect();
         Windows { system, kinds, size: size.max(1), locals, rules: Vec::new() }
     }
 
@@ -223,6 +247,11 @@ impl Local {
     fn light(&mut self, size: usize, pop: Pop, under: Symbol, more: bool) {
         let mut symbols = self.windows[pop.window as usize].symbols[1..size].to_vec();
         symbols.push(under);
+        if let Some(Within { admitted, leader }) = &self.within
+            && !admitted.admits(*leader, pop.to, &symbols, more)
+        {
+            return;
+        }
         let local = self.intern(&symbols, more);
         self.add_move(pop.shared, pop.window, Move { shared: pop.to, local });
     }
