@@ -307,6 +307,10 @@ where
     };
     let task = recording.panicking().or(session.current()).filter(|_| kind == FailureKind::Panic);
     let (message, place) = match panic {
+        Some(panic) if panic.message.starts_with("deadlock! blocked tasks") => {
+            let waiting = recording.waiting(&steps).map(|waiting| format!("deadlock: {waiting}"));
+            (waiting.unwrap_or(panic.message), None)
+        }
         Some(panic) => (panic.message, panic.place),
         None => (format!("the test has not ended after {} steps", session.settings().steps), None),
     };

@@ -29,8 +29,21 @@ impl Location {
             .ok()
             .and_then(|source| Some(source.lines().nth(line as usize - 1)?.trim().to_string()))
             .unwrap_or_default();
-        Some(Location { file: file.trim_start_matches("./").to_string(), line, text })
+        Some(Location { file: plain(&file), line, text })
     }
+}
+
+/// A path without `./` at the beginning and without detours: `tests/../src` is `src`.
+pub(crate) fn plain(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| !["", ".."].contains(last)) => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// Reads the text of a backtrace: lines `N: symbol`, each followed by `at file:line:column` if that is known.
@@ -87,6 +100,14 @@ mod tests {
              at ./src/check.rs:1:1
 ";
         assert_eq!(user_frame(&format!("{HEAD}{tail}")), Some(("./tests/bank.rs".to_string(), 17)));
+    }
+
+    #[test]
+    fn paths_without_detours() {
+        assert_eq!(plain("./tests/a.rs"), "tests/a.rs");
+        assert_eq!(plain("x/tests/../programs/a.rs:1:2"), "x/programs/a.rs:1:2");
+        assert_eq!(plain("../a.rs"), "../a.rs");
+        assert_eq!(plain("/home/a.rs"), "/home/a.rs");
     }
 
     #[test]

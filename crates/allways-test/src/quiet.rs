@@ -5,6 +5,7 @@
 //! it, shuttle is made to install its own first. What this crate reports itself goes around shuttle's hook, which would
 //! say that a task has failed.
 
+use crate::location::plain;
 use shuttle::scheduler::RoundRobinScheduler;
 use shuttle::{Config, Runner};
 use std::any::Any;
@@ -38,7 +39,7 @@ pub(crate) fn catch(executions: impl FnOnce()) -> Result<(), Panic> {
         let place = noted
             .into_iter()
             .find(|(noted, place)| *noted == message && !place.contains("shuttle-engine-"))
-            .map(|(_, place)| place);
+            .map(|(_, place)| plain(&place));
         Panic { message, place }
     })
 }

@@ -41,6 +41,8 @@ pub(crate) struct Step {
     /// The tasks that were delayed for this step, and what each was about to do.
     pub delayed: Vec<(usize, Option<Location>)>,
     pub spurious: bool,
+    /// After the last step: the other tasks that have not ended, as far as known, and what they are about to do.
+    pub others: Vec<(usize, Location)>,
 }
 
 impl Recording {
@@ -94,8 +96,25 @@ impl Recording {
                 first: !std::mem::replace(&mut begun[point.chosen], true),
                 delayed: point.delayed.iter().map(|&task| (task, pending[task].clone())).collect(),
                 spurious: point.spurious,
+                others: Vec::new(),
             });
         }
+        if let Some(last) = steps.last_mut() {
+            let others = pending.into_iter().enumerate().filter(|(task, _)| *task != last.task);
+            last.others = others.filter_map(|(task, place)| Some((task, place?))).collect();
+        }
         steps
+    }
+
+    /// What the tasks wait for at the end of a deadlock. The last to run has blocked in its last step; nobody was
+    /// scheduled after it, so that this step is all that is known.
+    pub fn waiting(&self, steps: &[Step]) -> Option<String> {
+        let last = steps.last()?;
+        let mut waiting = last.others.clone();
+        waiting.push((last.task, last.place.clone()?));
+        waiting.sort_by_key(|(task, _)| *task);
+        let waiting: Vec<String> =
+            waiting.iter().map(|(task, place)| format!("{} waits at {place}", self.name(*task))).collect();
+        Some(waiting.join(", "))
     }
 }

@@ -254,3 +254,6 @@ impl Scheduler for DelayScheduler {
         z ^ (z >> 31)
     }
 }
+
+#[cfg(test)]
+mod tests;
