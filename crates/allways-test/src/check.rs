@@ -5,7 +5,7 @@
 
 use crate::picture::picture;
 use crate::quiet::{self, Panic};
-use crate::recording::{Recording, Step};
+use crate::recording::{Recording, Step, Story};
 use crate::replay::Recipe;
 use crate::report::{Delay, Failure, FailureKind, Outcome, Report, StopReason};
 use crate::scheduler::{DelayScheduler, End, Session, Settings};
@@ -155,9 +155,9 @@ impl Check {
     {
         let report = self.explore(test);
         match &report.outcome {
-            Outcome::Failed(_) | Outcome::Diverged { .. } => panic!("allways-test: {report}"),
+            Outcome::Failed(_) | Outcome::Diverged { .. } => quiet::fail(format!("allways-test: {report}")),
             Outcome::Stopped(_) if self.all => {
-                panic!("allways-test: not every schedule was explored: {report}")
+                quiet::fail(format!("allways-test: not every schedule was explored: {report}"))
             }
             _ => println!("allways-test: {report}"),
         }
@@ -188,12 +188,10 @@ impl Check {
             Settings { quantum: recipe.quantum, spurious: recipe.spurious, ..self.settings.clone() };
         let report = self.execute(Session::replay(settings, recipe.path), &Arc::new(test));
         match &report.outcome {
-            Outcome::Failed(_) => panic!("allways-test: {report}"),
-            Outcome::Diverged { .. } => {
-                panic!(
-                    "allways-test: the schedule {schedule:?} does not fit the program; has it been changed?"
-                )
-            }
+            Outcome::Failed(_) => quiet::fail(format!("allways-test: {report}")),
+            Outcome::Diverged { .. } => quiet::fail(format!(
+                "allways-test: the schedule {schedule:?} does not fit the program; has it been changed?"
+            )),
             _ => println!("allways-test: {report}"),
         }
         report
@@ -293,13 +291,14 @@ where
     let stack = settings.stack.max(RECORDING_STACK);
     let (again, second) = executions(Session::replay(settings, recipe.path.clone()), test, stack);
     let reproduced = again.walk.followed()
+        && !session.confirming()
         && match (&panic, &second) {
             (Some(first), Err(second)) => first.message == second.message,
             (None, Ok(())) => again.end == Some(End::Unfinished),
             _ => false,
         };
     let recording = again.recording.unwrap_or_default();
-    let steps = if reproduced { recording.steps() } else { Vec::new() };
+    let story = if reproduced { recording.story() } else { Story::default() };
     let kind = match &panic {
         None => FailureKind::Unfinished,
         Some(panic) if panic.message.starts_with("deadlock!") => FailureKind::Deadlock,
@@ -308,8 +307,7 @@ where
     let task = recording.panicking().or(session.current()).filter(|_| kind == FailureKind::Panic);
     let (message, place) = match panic {
         Some(panic) if panic.message.starts_with("deadlock! blocked tasks") => {
-            let waiting = recording.waiting(&steps).map(|waiting| format!("deadlock: {waiting}"));
-            (waiting.unwrap_or(panic.message), None)
+            (format!("deadlock: {}", recording.waiting(&story, &panic.message)), None)
         }
         Some(panic) => (panic.message, panic.place),
         None => (format!("the test has not ended after {} steps", session.settings().steps), None),
@@ -319,16 +317,18 @@ where
         message,
         place,
         task: task.map(|task| recording.name(task)),
-        delays: delays(&recording, &steps),
-        minimal: session.recording.is_none()
+        delays: recipe.path.len(),
+        placed: placed(&recording, &story.steps),
+        minimal: reproduced
+            && session.recording.is_none()
             && session.tally.unfinished <= u64::from(kind == FailureKind::Unfinished),
         reproduced,
         replay: recipe.to_string(),
-        picture: if reproduced { picture(&recording, &steps) } else { String::new() },
+        picture: if reproduced { picture(&recording, &story.steps) } else { String::new() },
     }
 }
 
-fn delays(recording: &Recording, steps: &[Step]) -> Vec<Delay> {
+fn placed(recording: &Recording, steps: &[Step]) -> Vec<Delay> {
     let mut delays = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         for (i, (task, place)) in step.delayed.iter().enumerate() {

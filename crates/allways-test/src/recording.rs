@@ -41,8 +41,14 @@ pub(crate) struct Step {
     /// The tasks that were delayed for this step, and what each was about to do.
     pub delayed: Vec<(usize, Option<Location>)>,
     pub spurious: bool,
-    /// After the last step: the other tasks that have not ended, as far as known, and what they are about to do.
-    pub others: Vec<(usize, Location)>,
+}
+
+/// An execution up to its failure.
+#[derive(Debug, Default)]
+pub(crate) struct Story {
+    pub steps: Vec<Step>,
+    /// Where each task was in the end, if it had not ended and this is known.
+    places: Vec<Option<Location>>,
 }
 
 impl Recording {
@@ -82,7 +88,7 @@ impl Recording {
     }
 
     /// The steps up to the failure, with their places resolved.
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn story(&self) -> Story {
         let mut pending: Vec<Option<Location>> = vec![None; self.names.len()];
         let mut begun = vec![false; self.names.len()];
         let mut steps = Vec::new();
@@ -96,25 +102,48 @@ impl Recording {
                 first: !std::mem::replace(&mut begun[point.chosen], true),
                 delayed: point.delayed.iter().map(|&task| (task, pending[task].clone())).collect(),
                 spurious: point.spurious,
-                others: Vec::new(),
             });
         }
-        if let Some(last) = steps.last_mut() {
-            let others = pending.into_iter().enumerate().filter(|(task, _)| *task != last.task);
-            last.others = others.filter_map(|(task, place)| Some((task, place?))).collect();
+        // The last to run was not asked again where it was; it has not got further than its last step.
+        if let Some(last) = steps.last() {
+            pending[last.task] = last.place.clone();
         }
-        steps
+        Story { steps, places: pending }
     }
 
-    /// What the tasks wait for at the end of a deadlock. The last to run has blocked in its last step; nobody was
-    /// scheduled after it, so that this step is all that is known.
-    pub fn waiting(&self, steps: &[Step]) -> Option<String> {
-        let last = steps.last()?;
-        let mut waiting = last.others.clone();
-        waiting.push((last.task, last.place.clone()?));
-        waiting.sort_by_key(|(task, _)| *task);
-        let waiting: Vec<String> =
-            waiting.iter().map(|(task, place)| format!("{} waits at {place}", self.name(*task))).collect();
-        Some(waiting.join(", "))
+    /// What the tasks wait for in a deadlock that shuttle has reported.
+    pub fn waiting(&self, story: &Story, message: &str) -> String {
+        let waiting: Vec<String> = blocked(message)
+            .map(|task| {
+                let place = story.places.get(task).and_then(Option::as_ref);
+                format!(
+                    "{} waits{}",
+                    self.name(task),
+                    place.map(|place| format!(" at {place}")).unwrap_or_default()
+                )
+            })
+            .collect();
+        waiting.join(", ")
+    }
+}
+
+/// The tasks in shuttle's message `deadlock! blocked tasks: [NAME (task NAME(NUMBER)…), …]`.
+fn blocked(message: &str) -> impl Iterator<Item = usize> {
+    message
+        .split("(task ")
+        .skip(1)
+        .filter_map(|task| task.split('(').skip(1).find_map(|part| part.split_once(')')?.0.parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_in_a_message_of_shuttle() {
+        let message = "deadlock! blocked tasks: [main-thread (task main-thread(0), pending future), \
+                       <unknown> (task main-thread(12)), x (task TaskId(3), detached)]";
+        assert_eq!(blocked(message).collect::<Vec<_>>(), [0, 12, 3]);
+        assert_eq!(blocked("deadlock!").count(), 0);
     }
 }

@@ -80,11 +80,13 @@ pub struct Failure {
     pub place: Option<String>,
     /// The task that failed.
     pub task: Option<String>,
-    /// Where the delays fall.
-    pub delays: Vec<Delay>,
+    /// How many delays the schedule has.
+    pub delays: usize,
+    /// Where they fall; nothing if the schedule could not be reproduced.
+    pub placed: Vec<Delay>,
     /// Whether every schedule with fewer delays was run before, to its end, and did not fail.
     pub minimal: bool,
-    /// Whether the schedule failed a second time when it was run again.
+    /// Whether the schedule failed in the same way each time it was run.
     pub reproduced: bool,
     /// What [`replay`](crate::replay()) accepts.
     pub replay: String,
@@ -213,12 +215,12 @@ impl fmt::Display for Failure {
             FailureKind::Panic => writeln!(f, "{task}panics{at}: {}", self.message)?,
             FailureKind::Deadlock | FailureKind::Unfinished => writeln!(f, "{}", self.message)?,
         }
-        let fewest = match (self.minimal, self.delays.len()) {
+        let fewest = match (self.minimal, self.delays) {
             (true, 1..) => ", and no schedule with fewer fails",
             _ => "",
         };
-        write!(f, "  needs {}{fewest}", count(self.delays.len() as u64, "delay"))?;
-        for delay in &self.delays {
+        write!(f, "  needs {}{fewest}", count(self.delays as u64, "delay"))?;
+        for delay in &self.placed {
             let before = delay.place.as_ref().map(|place| format!(" before {place}")).unwrap_or_default();
             write!(
                 f,
@@ -229,8 +231,8 @@ impl fmt::Display for Failure {
         if !self.reproduced {
             write!(
                 f,
-                "\n  run a second time, the same schedule did not fail: the program depends on something that is not \
-                 under control"
+                "\n  the same schedule has also been run without this failure: the program depends on something that is \
+                 not under control"
             )?;
         }
         write!(f, "\n  run it again with: allways_test::replay({:?}, || …)", self.replay)?;

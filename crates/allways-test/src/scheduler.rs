@@ -3,7 +3,9 @@
 //!
 //! Invariant: a failing execution panics out of shuttle and takes the scheduler value with it, so all state lives in a
 //! `Session` that the caller shares. A schedule enters the tree when its execution has ended and followed its path; one
-//! that failed, that was cut off, or that diverged ends the search or is counted apart.
+//! that failed, that was cut off, or that diverged ends the search or is counted apart. Before the search says that
+//! nothing is left, it runs the schedule without delays again and compares: whatever the program has kept from one
+//! execution to the next would show.
 
 use crate::recording::Recording;
 use crate::round_robin::{Candidate, line_up};
@@ -58,6 +60,10 @@ pub(crate) struct Session {
     settings: Settings,
     source: Source,
     started: Instant,
+    /// What the schedule without delays looked like.
+    first: Option<(u64, u32)>,
+    /// The end that will be announced once the schedule without delays has been the same again.
+    confirming: Option<End>,
     pub end: Option<End>,
     pub tally: Tally,
     pub recording: Option<Recording>,
@@ -100,6 +106,8 @@ impl Session {
             settings,
             source,
             started: Instant::now(),
+            first: None,
+            confirming: None,
             end: None,
             tally: Tally::default(),
             recording,
@@ -126,6 +134,11 @@ impl Session {
         &self.settings
     }
 
+    /// Whether this is a schedule that has been run before, without a failure.
+    pub fn confirming(&self) -> bool {
+        self.confirming.is_some()
+    }
+
     /// The task that ran last.
     pub fn current(&self) -> Option<usize> {
         self.current
@@ -134,6 +147,10 @@ impl Session {
     /// The execution has ended, well or not.
     pub fn close(&mut self) {
         self.executing = false;
+        if self.confirming.is_some() {
+            return;
+        }
+        self.tally.executions += 1;
         self.tally.steps += self.steps as u64;
         self.tally.longest = self.tally.longest.max(self.steps);
     }
@@ -142,9 +159,17 @@ impl Session {
     fn advance(&mut self) -> Result<Path, End> {
         if self.executing {
             self.close();
-            if !self.walk.followed() {
+            if !self.walk.followed()
+                || self
+                    .first
+                    .is_some_and(|first| self.confirming.is_some() && first != self.walk.fingerprint())
+            {
                 return Err(End::Diverged);
             }
+            if let Some(end) = self.confirming {
+                return Err(end);
+            }
+            self.first.get_or_insert(self.walk.fingerprint());
             if self.cut {
                 self.tally.unfinished += 1;
                 if self.settings.must_end {
@@ -159,8 +184,10 @@ impl Session {
             Source::Single(path) => path.take().ok_or(End::Replayed)?,
             Source::Tree(tree) => match tree.next() {
                 Next::Run(path) => path,
-                Next::Exhausted => return Err(End::Exhausted),
-                Next::Bound => return Err(End::Delays),
+                end => {
+                    self.confirming = Some(if end == Next::Exhausted { End::Exhausted } else { End::Delays });
+                    return Ok(Path::new());
+                }
             },
         };
         if self.settings.schedules.is_some_and(|limit| self.tally.executions >= limit) {
@@ -176,7 +203,6 @@ impl Session {
 
     fn start(&mut self, path: Path) {
         self.walk = Walk::new(path, &self.walk);
-        self.tally.executions += 1;
         self.executing = true;
         self.steps = 0;
         self.cut = false;

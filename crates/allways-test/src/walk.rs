@@ -5,7 +5,8 @@
 //! random keys) makes the tree of schedules meaningless. Two tests catch such a program. Each delay of a path must find
 //! its opportunity. And up to the place where two successive schedules part, both must have seen the same candidates at
 //! every step: each execution keeps a fingerprint of all scheduling points so far, and remembers it at its delays, where
-//! the next execution compares.
+//! the next execution compares. (A third test is the scheduler's: when nothing is left to run, the first schedule is run
+//! once more, and must be as it was.)
 //!
 //! Invariant: `marks[i]` is the fingerprint when delay i was spent, for all delays spent so far.
 
@@ -68,6 +69,11 @@ impl Walk {
 
     pub fn path(&self) -> &[u32] {
         &self.path
+    }
+
+    /// What the whole execution looked like.
+    pub fn fingerprint(&self) -> (u64, u32) {
+        (self.fingerprint, self.passed)
     }
 
     /// How many opportunities there were after the last delay.

@@ -203,7 +203,10 @@ fn the_schedules_with_k_delays_are_those_of_brute_force() {
         Runner::new(scheduler, config()).run(move || run_program(&here));
 
         assert_eq!(session.borrow().end, Some(End::Exhausted), "program {number}: {program:?}");
+        // The last execution is the first again, to see that it is the same.
+        let again = searched.borrow_mut().pop();
         let (brute, searched) = (brute.borrow(), searched.borrow());
+        assert_eq!(again.as_ref(), searched.first());
         let expected: BTreeSet<_> = brute.iter().collect();
         let found: BTreeSet<_> = searched.iter().collect();
         assert_eq!(found.len(), searched.len(), "program {number}: a schedule twice: {program:?}");

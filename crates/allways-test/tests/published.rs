@@ -1,0 +1,71 @@
+//! Algorithms of published crates: how much was explored without a failure, and that a flaw is found.
+//!
+//! `ALLWAYS_TEST_LONG=1` explores with more delays.
+
+#[path = "../programs/published/mod.rs"]
+mod published;
+
+use allways_test::{Check, FailureKind, Outcome, StopReason};
+use published::{array_queue, atomic_waker, parker};
+
+/// All schedules with so many delays, or more in long runs.
+fn up_to(delays: usize, long: usize) -> Check {
+    let delays = if std::env::var_os("ALLWAYS_TEST_LONG").is_some() { long } else { delays };
+    Check::new().every_schedule().delays(delays)
+}
+
+fn no_failure(check: &Check, test: impl Fn() + Send + Sync + 'static) {
+    let report = check.explore(test);
+    println!("{report}");
+    assert!(matches!(report.outcome, Outcome::Stopped(StopReason::Delays(_))), "{report}");
+}
+
+#[test]
+fn crossbeam_parker() {
+    // Two threads give a token: every schedule. Two tokens, one after the other: one thread has to poll.
+    let report = Check::new().every_schedule().run(|| parker::two_givers(parker::Flaw::None));
+    assert_eq!(report.schedules, 2398);
+    no_failure(&up_to(6, 9), || parker::two_tokens(parker::Flaw::None));
+}
+
+#[test]
+fn crossbeam_parker_without_the_lock() {
+    for test in [parker::two_givers, parker::two_tokens] {
+        let report = Check::new().explore(move || test(parker::Flaw::NotifyWithoutLock));
+        let failure = report.failure().unwrap();
+        assert_eq!((failure.kind, failure.delays), (FailureKind::Deadlock, 1), "{report}");
+    }
+}
+
+#[test]
+fn futures_atomic_waker() {
+    let report = Check::new().every_schedule().run(|| atomic_waker::events(1, atomic_waker::Flaw::None));
+    assert_eq!(report.schedules, 110);
+    // With two announcers a future that is polled while one of them is at it wakes itself again and again.
+    no_failure(&up_to(4, 6), || atomic_waker::events(2, atomic_waker::Flaw::None));
+}
+
+#[test]
+fn futures_atomic_waker_that_forgets() {
+    let report = Check::new().explore(|| atomic_waker::events(2, atomic_waker::Flaw::ForgetWake));
+    let failure = report.failure().unwrap();
+    assert_eq!((failure.kind, failure.delays), (FailureKind::Deadlock, 2), "{report}");
+    // One event alone cannot tell: whoever registers looks at it afterwards.
+    assert!(
+        Check::new().explore(|| atomic_waker::events(1, atomic_waker::Flaw::ForgetWake)).every_schedule()
+    );
+}
+
+#[test]
+fn crossbeam_array_queue() {
+    no_failure(&up_to(4, 6), || array_queue::one_place(array_queue::Flaw::None));
+    no_failure(&up_to(4, 6), || array_queue::in_order(array_queue::Flaw::None));
+}
+
+#[test]
+fn crossbeam_array_queue_that_releases_too_early() {
+    for (test, delays) in [(array_queue::one_place as fn(_), 2), (array_queue::in_order, 3)] {
+        let report = Check::new().explore(move || test(array_queue::Flaw::ReleaseFirst));
+        assert_eq!(report.failure().unwrap().delays, delays, "{report}");
+    }
+}
