@@ -1,6 +1,6 @@
 //! Systematic tests of concurrent Rust code: every schedule with 0, then 1, then 2, … delays.
 //!
-//! Write the test with the types of [shuttle](https://docs.rs/shuttle) in place of those of `std`, and hand it to
+//! Write the test with the types of [shuttle](https://github.com/awslabs/shuttle) in place of those of `std`, and hand it to
 //! [`check`]. Tasks take turns in a fixed order; a *delay* holds back the task whose turn it is. With few delays there are
 //! few schedules, most bugs need few, and the failure that is found is explained by the fewest. When no delay is left to
 //! place, every schedule has been explored, and the report says so.
@@ -87,3 +87,8 @@ where
 {
     Check::new().replay(schedule, test);
 }
+
+/// The examples of the guide are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing-rust.md")]
+pub struct Guide;
