@@ -68,7 +68,9 @@ impl Check {
                 delays: variable("DELAYS", number, None).map(|delays| delays as usize),
                 schedules: variable("SCHEDULES", number, Some(10_000)),
                 time: variable("TIME", duration, None),
-                steps: variable("STEPS", number, Some(20_000)).unwrap_or(u64::MAX) as usize,
+                steps: variable("STEPS", number, Some(20_000))
+                    .unwrap_or_else(|| panic!("allways-test: ALLWAYS_TEST_STEPS must be a number"))
+                    as usize,
                 quantum: 128,
                 spurious: true,
                 must_end: true,
@@ -236,6 +238,8 @@ impl Check {
             longest: session.tally.longest,
             tasks: session.tally.tasks,
             unfinished: session.tally.unfinished,
+            random_values: session.tally.random_values,
+            spurious_left_out: session.spurious_left_out(),
             time,
         }
     }
@@ -248,7 +252,7 @@ fn exhausted(session: &Session) -> Outcome {
         Outcome::Stopped(StopReason::Unfinished(tally.unfinished))
     } else if tally.random_values {
         Outcome::Stopped(StopReason::RandomValues)
-    } else if tally.spurious_wake_ups && !session.settings().spurious {
+    } else if session.spurious_left_out() {
         Outcome::Stopped(StopReason::SpuriousWakeUps)
     } else {
         Outcome::EverySchedule
@@ -290,7 +294,8 @@ where
     let settings = session.settings().clone();
     let stack = settings.stack.max(RECORDING_STACK);
     let (again, second) = executions(Session::replay(settings, recipe.path.clone()), test, stack);
-    let reproduced = again.walk.followed()
+    let reproduced = session.walk.followed()
+        && again.walk.followed()
         && !session.confirming()
         && match (&panic, &second) {
             (Some(first), Err(second)) => first.message == second.message,
@@ -305,6 +310,9 @@ where
         Some(_) => FailureKind::Panic,
     };
     let task = recording.panicking().or(session.current()).filter(|_| kind == FailureKind::Panic);
+    // Schedules with fewer delays that were not run, or not to their end.
+    let cut_off = session.tally.unfinished - u64::from(kind == FailureKind::Unfinished);
+    let left_out = cut_off > 0 || session.spurious_left_out();
     let (message, place) = match panic {
         Some(panic) if panic.message.starts_with("deadlock! blocked tasks") => {
             (format!("deadlock: {}", recording.waiting(&story, &panic.message)), None)
@@ -319,9 +327,7 @@ where
         task: task.map(|task| recording.name(task)),
         delays: recipe.path.len(),
         placed: placed(&recording, &story.steps),
-        minimal: reproduced
-            && session.recording.is_none()
-            && session.tally.unfinished <= u64::from(kind == FailureKind::Unfinished),
+        minimal: reproduced && session.recording.is_none() && !left_out,
         reproduced,
         replay: recipe.to_string(),
         picture: if reproduced { picture(&recording, &story.steps) } else { String::new() },

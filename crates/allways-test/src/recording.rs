@@ -84,7 +84,12 @@ impl Recording {
 
     /// The task that was running when the first panic began, if another was scheduled during its unwinding.
     pub fn panicking(&self) -> Option<usize> {
-        self.points.iter().find(|point| point.unwinding)?.current
+        self.points.get(self.end())?.current
+    }
+
+    /// The number of points before the panic that ended the execution; panics that were caught came before.
+    fn end(&self) -> usize {
+        self.points.iter().rposition(|point| !point.unwinding).map_or(0, |last| last + 1)
     }
 
     /// The steps up to the failure, with their places resolved.
@@ -92,7 +97,7 @@ impl Recording {
         let mut pending: Vec<Option<Location>> = vec![None; self.names.len()];
         let mut begun = vec![false; self.names.len()];
         let mut steps = Vec::new();
-        for point in self.points.iter().take_while(|point| !point.unwinding) {
+        for point in &self.points[..self.end()] {
             if let Some(current) = point.current {
                 pending[current] = point.backtrace.as_ref().and_then(Location::of_user_code);
             }

@@ -27,6 +27,10 @@ pub struct Report {
     pub tasks: usize,
     /// How many schedules were cut off at the limit of steps.
     pub unfinished: u64,
+    /// Whether the test drew random values; they were the same in all schedules.
+    pub random_values: bool,
+    /// Whether a thread could have woken up spuriously, and was not, because the test asked for that.
+    pub spurious_left_out: bool,
     /// How long the exploration took.
     pub time: Duration,
 }
@@ -202,6 +206,12 @@ impl fmt::Display for Report {
         )?;
         if self.unfinished > 0 {
             write!(f, "\n  {} cut off at the limit of steps", count(self.unfinished, "schedule"))?;
+        }
+        if self.random_values {
+            write!(f, "\n  random values were drawn, the same in all schedules")?;
+        }
+        if self.spurious_left_out {
+            write!(f, "\n  spurious wake-ups were left out")?;
         }
         write!(f, "\n  assumed: {ASSUMPTIONS}")
     }

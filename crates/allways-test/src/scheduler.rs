@@ -134,6 +134,11 @@ impl Session {
         &self.settings
     }
 
+    /// Whether there were spurious wake-ups that the settings have left out.
+    pub fn spurious_left_out(&self) -> bool {
+        self.tally.spurious_wake_ups && !self.settings.spurious
+    }
+
     /// Whether this is a schedule that has been run before, without a failure.
     pub fn confirming(&self) -> bool {
         self.confirming.is_some()

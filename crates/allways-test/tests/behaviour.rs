@@ -248,6 +248,90 @@ fn futures_are_tasks_like_threads() {
 }
 
 #[test]
+fn a_panic_that_was_caught_is_not_the_failure() {
+    /// Switches while the stack unwinds.
+    struct Signal(Arc<AtomicUsize>);
+    impl Drop for Signal {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    let report = explore(|| {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let there = Arc::clone(&drops);
+        let other = thread::spawn(move || {
+            there.fetch_add(1, SeqCst);
+        });
+        let here = Arc::clone(&drops);
+        let caught = catch_unwind(std::panic::AssertUnwindSafe(move || {
+            let _signal = Signal(here);
+            panic!("this one is expected");
+        }));
+        assert!(caught.is_err());
+        let seen = drops.load(SeqCst);
+        other.join().unwrap();
+        assert_eq!(seen, 1, "this one is not");
+    });
+    let failure = report.failure().unwrap();
+    assert!(failure.message.contains("this one is not") && failure.minimal, "{report}");
+    assert!(failure.picture.contains("drops.load(SeqCst)"), "{report}");
+}
+
+#[test]
+fn without_spurious_wake_ups_nothing_is_said_about_fewer_delays() {
+    let report = Check::new().no_spurious_wake_ups().explore(|| {
+        let counter = Arc::new(AtomicUsize::new(0));
+        let there = Arc::clone(&counter);
+        let sleeper = thread::spawn(move || {
+            let seen = there.load(SeqCst);
+            thread::park();
+            there.store(seen + 1, SeqCst);
+        });
+        let seen = counter.load(SeqCst);
+        sleeper.thread().unpark();
+        counter.store(seen + 1, SeqCst);
+        sleeper.join().unwrap();
+        assert_eq!(counter.load(SeqCst), 2);
+    });
+    let failure = report.failure().unwrap();
+    assert!(failure.reproduced && report.spurious_left_out && !failure.minimal, "{report}");
+}
+
+/// Run in a process of its own by the test below.
+#[test]
+#[ignore]
+fn prints_its_report() {
+    check(|| race(&std::sync::Mutex::default()));
+}
+
+#[test]
+fn limits_come_from_the_environment() {
+    let output = |variables: &[(&str, &str)]| {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "prints_its_report", "--ignored", "--nocapture"]);
+        for name in ["DELAYS", "SCHEDULES", "STEPS", "TIME"] {
+            command.env_remove(format!("ALLWAYS_TEST_{name}"));
+        }
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+        )
+    };
+    let expect = |variable: &str, value: &str, success: bool, text: &str| {
+        let (succeeded, output) = output(&[(variable, value)]);
+        assert!(succeeded == success && output.contains(text), "{variable}={value}: {output}");
+    };
+    expect("ALLWAYS_TEST_DELAYS", "none", true, "every schedule explored");
+    expect("ALLWAYS_TEST_DELAYS", "2", true, "no failure with at most 2 delays");
+    expect("ALLWAYS_TEST_SCHEDULES", "3", true, "no failure within the limit of 3 schedules");
+    expect("ALLWAYS_TEST_TIME", "0s", true, "no failure within 0ns");
+    expect("ALLWAYS_TEST_STEPS", "5", false, "the test has not ended after 5 steps");
+    expect("ALLWAYS_TEST_STEPS", "none", false, "ALLWAYS_TEST_STEPS must be a number");
+    expect("ALLWAYS_TEST_TIME", "soon", false, "ALLWAYS_TEST_TIME=\"soon\" cannot be read");
+}
+
+#[test]
 fn explorations_are_the_same_each_time() {
     let numbers = || {
         let report = Check::new().schedules(300).explore(|| race(&std::sync::Mutex::default()));
