@@ -2,14 +2,15 @@
 //!
 //! A row is a step: what a task did between two scheduling points, named by the source line of its first operation. A
 //! line of dashes is a switch; `delay` rows show who was held back, and before what. Steps at one line are one row. If all
-//! lines are of one file, its name stands above.
+//! lines are of one file, its name stands above. With many tasks the columns are marks, and the text stands behind them.
 
 use crate::location::Location;
 use crate::recording::{Recording, Step};
-use std::fmt::Write;
 
 /// Columns together are about as wide as this.
 const WIDTH: usize = 104;
+/// With more tasks than this the columns are narrow.
+const WIDE: usize = 6;
 /// Of a task's steps without a switch, so many rows are shown at the beginning and at the end.
 const KEPT: usize = 4;
 /// Of very many rows, the first and the last so many.
@@ -23,13 +24,7 @@ struct Row {
 
 pub(crate) fn picture(recording: &Recording, steps: &[Step]) -> String {
     let names = recording.names();
-    let width = (WIDTH / names.len().max(1)).clamp(14, 44);
     let file = only_file(steps);
-    let mut text = file.as_ref().map(|file| format!("        {file}\n")).unwrap_or_default();
-    let _ = write!(text, "{:>6}", "step");
-    for name in names {
-        let _ = write!(text, "  {:width$}", clip(name, width));
-    }
     let mut rows = Vec::new();
     let mut start = 0;
     while start < steps.len() {
@@ -43,30 +38,55 @@ pub(crate) fn picture(recording: &Recording, steps: &[Step]) -> String {
         segment(&steps[start..end], start + 1, file.is_some(), &mut rows);
         start = end;
     }
+    let columns = if names.len() <= WIDE { Columns::wide(names) } else { Columns::narrow(names) };
+    // The marks show switches well enough.
+    rows.retain(|row| !columns.narrow || row.cell.is_some());
     let left_out = rows.len().saturating_sub(2 * ROWS);
+    let mut lines: Vec<String> = file.iter().map(|file| format!("        {file}")).collect();
+    lines.push(format!("{:>6}  {}", "step", columns.head));
     for (number, row) in rows.iter().enumerate() {
         if left_out > 0 && number == ROWS {
-            let _ = write!(text, "\n        … {left_out} rows …");
+            lines.push(format!("        … {left_out} rows …"));
         }
-        if left_out > 0 && (ROWS..ROWS + left_out).contains(&number) {
-            continue;
+        if left_out == 0 || !(ROWS..ROWS + left_out).contains(&number) {
+            lines.push(match &row.cell {
+                None => format!("        {}", "-".repeat(columns.total)),
+                Some((task, text)) => format!("{:>6}  {}", row.label, columns.line(names, *task, text)),
+            });
         }
-        let _ = match &row.cell {
-            None => write!(text, "\n        {}", "-".repeat((width + 2) * names.len() - 2)),
-            Some((column, cell)) => {
-                write!(
-                    text,
-                    "\n{:>6}  {:indent$}{}",
-                    row.label,
-                    "",
-                    clip(cell, width),
-                    indent = column * (width + 2)
-                )
-            }
-        };
     }
-    let trimmed: Vec<&str> = text.lines().map(str::trim_end).collect();
-    trimmed.join("\n")
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    lines.join("\n")
+}
+
+/// How a row is laid out.
+struct Columns {
+    head: String,
+    width: usize,
+    total: usize,
+    narrow: bool,
+}
+
+impl Columns {
+    fn wide(names: &[String]) -> Columns {
+        let width = (WIDTH / names.len().max(1)).clamp(14, 44);
+        let head: Vec<String> = names.iter().map(|name| format!("{:width$}", clip(name, width))).collect();
+        Columns { head: head.join("  "), width, total: (width + 2) * names.len() - 2, narrow: false }
+    }
+
+    fn narrow(names: &[String]) -> Columns {
+        let head: String = (0..names.len()).map(|task| format!("{:2}", task % 10)).collect();
+        Columns { head, width: WIDTH.saturating_sub(2 * names.len()).max(40), total: WIDTH, narrow: true }
+    }
+
+    fn line(&self, names: &[String], task: usize, text: &str) -> String {
+        if self.narrow {
+            let marks: String =
+                (0..names.len()).map(|other| if other == task { " *" } else { " ." }).collect();
+            return format!("{marks}  {}: {}", names[task], clip(text, self.width));
+        }
+        format!("{:indent$}{}", "", clip(text, self.width), indent = task * (self.width + 2))
+    }
 }
 
 /// The rows of steps of one task in a row; `number` is that of the first.

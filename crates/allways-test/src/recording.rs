@@ -9,8 +9,12 @@ use crate::round_robin::Candidate;
 use shuttle::scheduler::Task;
 use std::backtrace::Backtrace;
 
-/// After so many points no more places are looked up: each costs the resolution of a backtrace.
-const PLACES: usize = 3000;
+/// Resolving a backtrace is what takes time. It is done for so many points at the beginning and at the end, for those with
+/// delays, and for the last of each task.
+const BEGINNING: usize = 400;
+const END: usize = 600;
+/// No more backtraces than this are taken, for the sake of memory.
+const BACKTRACES: usize = 50_000;
 
 /// A scheduling point, as it was met.
 #[derive(Debug)]
@@ -69,7 +73,7 @@ impl Recording {
             delayed: line[..position].iter().map(|candidate| candidate.task).collect(),
             spurious: !line[position].runnable,
             unwinding,
-            backtrace: (!unwinding && self.points.len() < PLACES).then(Backtrace::force_capture),
+            backtrace: (!unwinding && self.points.len() < BACKTRACES).then(Backtrace::force_capture),
         });
     }
 
@@ -97,9 +101,21 @@ impl Recording {
         let mut pending: Vec<Option<Location>> = vec![None; self.names.len()];
         let mut begun = vec![false; self.names.len()];
         let mut steps = Vec::new();
-        for point in &self.points[..self.end()] {
+        let points = &self.points[..self.end()];
+        let mut last = vec![0; self.names.len()];
+        for (number, current) in
+            points.iter().enumerate().filter_map(|(number, point)| Some((number, point.current?)))
+        {
+            last[current] = number;
+        }
+        for (number, point) in points.iter().enumerate() {
             if let Some(current) = point.current {
-                pending[current] = point.backtrace.as_ref().and_then(Location::of_user_code);
+                let resolve = number < BEGINNING
+                    || number + END >= points.len()
+                    || number == last[current]
+                    || !point.delayed.is_empty();
+                let backtrace = point.backtrace.as_ref().filter(|_| resolve);
+                pending[current] = backtrace.and_then(Location::of_user_code);
             }
             steps.push(Step {
                 task: point.chosen,

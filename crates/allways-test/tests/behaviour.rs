@@ -278,6 +278,25 @@ fn a_panic_that_was_caught_is_not_the_failure() {
 }
 
 #[test]
+fn a_picture_of_many_tasks_is_narrow() {
+    let report = Check::new().explore(|| {
+        let counter = Arc::new(AtomicUsize::new(0));
+        let adders: Vec<_> = (0..11)
+            .map(|_| {
+                let counter = Arc::clone(&counter);
+                thread::spawn(move || counter.store(counter.load(SeqCst) + 1, SeqCst))
+            })
+            .collect();
+        adders.into_iter().for_each(|adder| adder.join().unwrap());
+        assert_eq!(counter.load(SeqCst), 11);
+    });
+    let picture = &report.failure().unwrap().picture;
+    assert!(picture.contains("  step   0 1 2 3 4 5 6 7 8 9 0 1\n"), "{picture}");
+    assert!(picture.contains(" . . . . . . . . . . . *  task-11: starts\n"), "{picture}");
+    assert!(picture.lines().all(|line| line.chars().count() <= 130), "{picture}");
+}
+
+#[test]
 fn without_spurious_wake_ups_nothing_is_said_about_fewer_delays() {
     let report = Check::new().no_spurious_wake_ups().explore(|| {
         let counter = Arc::new(AtomicUsize::new(0));
