@@ -318,7 +318,10 @@ where
             (format!("deadlock: {}", recording.waiting(&story, &panic.message)), None)
         }
         Some(panic) => (panic.message, panic.place),
-        None => (format!("the test has not ended after {} steps", session.settings().steps), None),
+        None => (
+            format!("the test has not ended after {} steps (`Check::steps`)", session.settings().steps),
+            None,
+        ),
     };
     Failure {
         kind,

@@ -9,12 +9,10 @@ use crate::round_robin::Candidate;
 use shuttle::scheduler::Task;
 use std::backtrace::Backtrace;
 
-/// Resolving a backtrace is what takes time. It is done for so many points at the beginning and at the end, for those with
-/// delays, and for the last of each task.
+/// Backtraces take memory, and to resolve them takes time. They are kept for so many points at the beginning and at the
+/// end, for those with delays, and for the last of each task.
 const BEGINNING: usize = 400;
 const END: usize = 600;
-/// No more backtraces than this are taken, for the sake of memory.
-const BACKTRACES: usize = 50_000;
 
 /// A scheduling point, as it was met.
 #[derive(Debug)]
@@ -33,6 +31,8 @@ struct Point {
 pub(crate) struct Recording {
     points: Vec<Point>,
     names: Vec<String>,
+    /// The last point at which each task was asked.
+    last: Vec<usize>,
 }
 
 /// A step of the interleaving: a task does what stands at a place in the source.
@@ -61,20 +61,36 @@ impl Recording {
             let id = usize::from(task.id());
             while self.names.len() <= id {
                 self.names.push(format!("task-{}", self.names.len()));
+                self.last.push(0);
             }
             if let Some(name) = task.name() {
                 self.names[id] = if name == "main-thread" { "main".to_string() } else { name };
             }
         }
         let unwinding = std::thread::panicking();
+        let number = self.points.len();
         self.points.push(Point {
             current,
             chosen: line[position].task,
             delayed: line[..position].iter().map(|candidate| candidate.task).collect(),
             spurious: !line[position].runnable,
             unwinding,
-            backtrace: (!unwinding && self.points.len() < BACKTRACES).then(Backtrace::force_capture),
+            backtrace: (!unwinding).then(Backtrace::force_capture),
         });
+        if let Some(current) = current {
+            let before = std::mem::replace(&mut self.last[current], number);
+            self.forget(before);
+        }
+        self.forget(number.saturating_sub(END));
+    }
+
+    /// Drops the backtrace of a point that need not be kept.
+    fn forget(&mut self, number: usize) {
+        let middle = number >= BEGINNING && number + END <= self.points.len();
+        let point = &mut self.points[number];
+        if middle && point.delayed.is_empty() && point.current.is_none_or(|task| self.last[task] != number) {
+            point.backtrace = None;
+        }
     }
 
     /// The name of a task, or `task-N`.
@@ -101,21 +117,9 @@ impl Recording {
         let mut pending: Vec<Option<Location>> = vec![None; self.names.len()];
         let mut begun = vec![false; self.names.len()];
         let mut steps = Vec::new();
-        let points = &self.points[..self.end()];
-        let mut last = vec![0; self.names.len()];
-        for (number, current) in
-            points.iter().enumerate().filter_map(|(number, point)| Some((number, point.current?)))
-        {
-            last[current] = number;
-        }
-        for (number, point) in points.iter().enumerate() {
+        for point in &self.points[..self.end()] {
             if let Some(current) = point.current {
-                let resolve = number < BEGINNING
-                    || number + END >= points.len()
-                    || number == last[current]
-                    || !point.delayed.is_empty();
-                let backtrace = point.backtrace.as_ref().filter(|_| resolve);
-                pending[current] = backtrace.and_then(Location::of_user_code);
+                pending[current] = point.backtrace.as_ref().and_then(Location::of_user_code);
             }
             steps.push(Step {
                 task: point.chosen,

@@ -235,12 +235,11 @@ impl Session {
         line_up(&mut self.line, current, to_the_end);
         let position = self.walk.choose(&self.line, to_the_end);
         let chosen = self.line[position];
-        // Alone, a task uses up nothing: there is nobody to wait for.
-        if Some(chosen.task) == current && !to_the_end && self.line.len() > 1 {
-            self.in_a_row += 1;
-        } else {
-            self.in_a_row = 0;
-        }
+        self.in_a_row = match self.line.len() {
+            1 => 0, // Alone, a task uses up nothing: there is nobody to wait for.
+            _ if Some(chosen.task) == current && !to_the_end => self.in_a_row + 1,
+            _ => 1,
+        };
         if let Some(recording) = &mut self.recording {
             recording.point(tasks, current, &self.line, position);
         }

@@ -60,8 +60,15 @@ impl Priced {
                 }
             }
         }
-        let stays = Some(chosen) == current && !to_the_end && line.len() > 1;
-        self.in_a_row = if stays { self.in_a_row + 1 } else { 0 };
+        // Steps in a row, as long as somebody else could have run.
+        let stays = Some(chosen) == current && !to_the_end;
+        self.in_a_row = if line.len() == 1 {
+            0
+        } else if stays {
+            self.in_a_row + 1
+        } else {
+            1
+        };
         line.iter().position(|&task| task == chosen).unwrap()
     }
 }
