@@ -32,8 +32,9 @@
 //! scheduled; if that makes schedules behave differently from one time to the next, the report is
 //! [`Outcome::Diverged`], as far as it can be noticed.
 
-// Read in this order: tree, round_robin, walk, scheduler; then recording, location, picture, replay, quiet, report, check.
+// Read in this order: tree, round_robin, walk, scheduler; then recording, location, picture, replay, quiet, report, driver, check.
 mod check;
+mod driver;
 mod location;
 mod picture;
 mod quiet;

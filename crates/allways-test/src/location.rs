@@ -65,7 +65,7 @@ fn user_frame(backtrace: &str) -> Option<(String, u32)> {
             symbol = name;
             if symbol.contains("shuttle_engine::") {
                 inside_shuttle = true;
-            } else if inside_shuttle && symbol.contains("allways_test::check::") {
+            } else if inside_shuttle && symbol.contains("allways_test::driver::") {
                 return None;
             }
         }
@@ -96,8 +96,8 @@ mod tests {
              at /rustc/0123/library/core/src/ops/function.rs:250:5
    5: bank::transfer::{{closure}}
              at ./tests/bank.rs:17:30
-   6: allways_test::check::executions
-             at ./src/check.rs:1:1
+   6: allways_test::driver::executions
+             at ./src/driver.rs:1:1
 ";
         assert_eq!(user_frame(&format!("{HEAD}{tail}")), Some(("./tests/bank.rs".to_string(), 17)));
     }
@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn no_place_in_shuttles_own_loop() {
-        let tail = "   4: allways_test::check::executions
-             at ./src/check.rs:1:1
+        let tail = "   4: allways_test::driver::executions
+             at ./src/driver.rs:1:1
    5: bank::transfer
              at ./tests/bank.rs:10:5
 ";

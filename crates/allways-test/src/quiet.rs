@@ -28,6 +28,13 @@ pub(crate) struct Panic {
     pub place: Option<String>,
 }
 
+impl Panic {
+    /// Whether another panic is the same one. Messages may contain what differs each time, such as addresses.
+    pub fn is_like(&self, other: &Panic) -> bool {
+        self.place == other.place && (self.place.is_some() || self.message == other.message)
+    }
+}
+
 /// Runs `executions`, quietly.
 pub(crate) fn catch(executions: impl FnOnce()) -> Result<(), Panic> {
     install();

@@ -219,6 +219,17 @@ fn a_failure_that_does_not_come_back_says_so() {
 }
 
 #[test]
+fn a_message_that_differs_each_time_is_the_same_failure() {
+    let runs = std::sync::atomic::AtomicUsize::new(0);
+    let report = explore(move || {
+        let _other = thread::spawn(|| {});
+        panic!("in run {}", runs.fetch_add(1, SeqCst));
+    });
+    let failure = report.failure().unwrap();
+    assert!(failure.reproduced && failure.message.starts_with("in run 0"), "{report}");
+}
+
+#[test]
 fn replays_that_do_not_fit_are_refused() {
     let refused = |schedule: &'static str| {
         let payload = catch_unwind(|| allways_test::replay(schedule, || race(&std::sync::Mutex::default())));

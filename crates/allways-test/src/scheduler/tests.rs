@@ -183,7 +183,7 @@ fn run_program(number: u64, program: &[Vec<Operation>]) {
     for (index, thread) in threads.into_iter().enumerate() {
         // One token is enough: each task parks at most once.
         thread.thread().unpark();
-        if index > 0 || number % 3 == 0 {
+        if index > 0 || number.is_multiple_of(3) {
             thread.join().unwrap();
         }
     }
