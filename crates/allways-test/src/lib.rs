@@ -47,6 +47,9 @@ mod tree;
 mod walk;
 
 pub use check::Check;
+/// The version of shuttle whose types are scheduled here; with another one in the test, nothing is.
+pub use shuttle;
+
 pub use report::{ASSUMPTIONS, Delay, Failure, FailureKind, Outcome, Report, StopReason};
 
 /// Runs the test under all schedules with 0, then 1, then 2, … delays, within the limits of [`Check::new`].

@@ -50,6 +50,7 @@ impl Walk {
         for candidate in line {
             self.mix(candidate.task as u64 * 2 + u64::from(candidate.runnable));
         }
+        // To delay the last of the line as well would lead back to the first: the same schedule at a higher price.
         let mut position = 0;
         while position + 1 < line.len() && self.delay() {
             position += 1;
