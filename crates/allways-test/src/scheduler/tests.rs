@@ -250,3 +250,56 @@ fn the_schedules_with_k_delays_are_those_of_brute_force() {
     println!("{compared} programs compared, up to {deepest} delays");
     assert!(2 * compared > programs && deepest >= 8, "{compared} programs compared, up to {deepest} delays");
 }
+
+/// Tasks that each read a variable and write it in the next step, several times. The final value tells schedules apart.
+fn racy(factors: &[Vec<usize>]) -> usize {
+    let value = Arc::new(AtomicUsize::new(1));
+    let threads: Vec<_> = factors
+        .iter()
+        .cloned()
+        .map(|factors| {
+            let value = Arc::clone(&value);
+            thread::spawn(move || {
+                for factor in factors {
+                    let seen = value.load(SeqCst);
+                    value.store(seen * factor + 1, SeqCst);
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    value.load(SeqCst)
+}
+
+#[test]
+fn a_failure_has_as_few_delays_as_brute_force_can_find() {
+    let programs: [&[&[usize]]; 5] =
+        [&[&[2], &[3]], &[&[2, 5], &[3]], &[&[2], &[3, 7]], &[&[2, 3], &[5, 7]], &[&[2], &[3], &[5]]];
+    let mut failures = 0;
+    for program in programs {
+        let program: Arc<Vec<Vec<usize>>> =
+            Arc::new(program.iter().map(|factors| factors.to_vec()).collect());
+        let brute = Log::default();
+        let scheduler =
+            Priced { inner: DfsScheduler::new(None, false), log: brute.clone(), quantum: 128, in_a_row: 0 };
+        let values = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let (here, there) = (Arc::clone(&program), Arc::clone(&values));
+        Runner::new(scheduler, config()).run(move || {
+            let value = racy(&here);
+            there.lock().unwrap().push(value);
+        });
+        let mut cheapest = std::collections::BTreeMap::new();
+        for (value, (_, price)) in values.lock().unwrap().iter().zip(brute.borrow().iter()) {
+            let least = cheapest.entry(*value).or_insert(*price);
+            *least = (*least).min(*price);
+        }
+        for (value, price) in cheapest {
+            let here = Arc::clone(&program);
+            let report = crate::Check::new().every_schedule().explore(move || assert_ne!(racy(&here), value));
+            let failure = report.failure().unwrap();
+            assert!(failure.minimal && failure.delays == price, "{program:?}, {value}: {price}, {report}");
+            failures += 1;
+        }
+    }
+    assert!(failures > 40, "{failures}");
+}
