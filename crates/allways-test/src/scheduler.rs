@@ -160,15 +160,12 @@ impl Session {
         self.tally.longest = self.tally.longest.max(self.steps);
     }
 
-    /// Ends the execution before, if any, and starts the next, if any.
+    /// Ends the execution before, if any, and gives the path of the next, if any.
     fn advance(&mut self) -> Result<Path, End> {
         if self.executing {
             self.close();
-            if !self.walk.followed()
-                || self
-                    .first
-                    .is_some_and(|first| self.confirming.is_some() && first != self.walk.fingerprint())
-            {
+            let changed = self.confirming.is_some() && self.first != Some(self.walk.fingerprint());
+            if changed || !self.walk.followed() {
                 return Err(End::Diverged);
             }
             if let Some(end) = self.confirming {
