@@ -6,7 +6,7 @@
 mod published;
 
 use allways_test::{Check, FailureKind, Outcome, StopReason};
-use published::{array_queue, atomic_waker, parker};
+use published::{array_queue, atomic_waker, once_cell, parker};
 
 /// All schedules with so many delays; with more in long runs, and then as many as the documentation says.
 fn no_failure(delays: usize, long: (usize, u64), test: impl Fn() + Send + Sync + 'static) {
@@ -65,4 +65,30 @@ fn crossbeam_array_queue_that_releases_too_early() {
         let report = Check::new().explore(move || test(array_queue::Flaw::ReleaseFirst));
         assert_eq!(report.failure().unwrap().delays, delays, "{report}");
     }
+}
+
+#[test]
+fn once_cell_waiters() {
+    // Without spurious wake-ups there is an end.
+    let report =
+        Check::new().every_schedule().no_spurious_wake_ups().explore(|| two_ask(once_cell::Flaw::None));
+    assert!(matches!(report.outcome, Outcome::Stopped(StopReason::SpuriousWakeUps)), "{report}");
+    assert_eq!(report.schedules, 18_204, "{report}");
+    no_failure(5, (7, 142_118), || two_ask(once_cell::Flaw::None));
+    no_failure(3, (5, 221_264), || once_cell::computed_once(3, once_cell::Flaw::None));
+}
+
+fn two_ask(flaw: once_cell::Flaw) {
+    once_cell::computed_once(2, flaw);
+}
+
+#[test]
+fn once_cell_that_signals_first() {
+    let report = Check::new().explore(|| two_ask(once_cell::Flaw::SignalFirst));
+    let failure = report.failure().unwrap();
+    assert_eq!((failure.kind, failure.delays), (FailureKind::Panic, 2), "{report}");
+    assert!(failure.picture.contains("wakes up spuriously"), "{report}");
+    // It takes one more delay if threads wake up for a reason only.
+    let report = Check::new().no_spurious_wake_ups().explore(|| two_ask(once_cell::Flaw::SignalFirst));
+    assert_eq!(report.failure().unwrap().delays, 3, "{report}");
 }

@@ -4,4 +4,5 @@
 
 pub mod array_queue;
 pub mod atomic_waker;
+pub mod once_cell;
 pub mod parker;
