@@ -2,7 +2,10 @@
 
 use super::rt;
 
+pub mod async_missed_wake;
+pub mod barrier_reuse;
 pub mod bounded_buffer;
+pub mod channel_shutdown;
 pub mod check_then_act;
 pub mod deque_last_item;
 pub mod device_stop;
@@ -14,6 +17,7 @@ pub mod lock_order;
 pub mod lost_update;
 pub mod lost_updates;
 pub mod missed_signal;
+pub mod park_flag;
 pub mod peterson;
 pub mod philosophers;
 pub mod publication;
@@ -25,7 +29,7 @@ pub mod stack_aba;
 pub mod upgrade;
 
 /// Each with its name.
-pub const PROGRAMS: [(&str, fn()); 21] = [
+pub const PROGRAMS: [(&str, fn()); 25] = [
     ("lost update", lost_update::test),
     ("lost updates, all but two", lost_updates::test),
     ("lock order, AB-BA", lock_order::test),
@@ -47,4 +51,8 @@ pub const PROGRAMS: [(&str, fn()); 21] = [
     ("device stopped during a request", device_stop::test),
     ("closed at the end of a long run", late_shutdown::test),
     ("election, the last comes first", election::test),
+    ("channel, shutdown race", channel_shutdown::test),
+    ("barrier used again", barrier_reuse::test),
+    ("future, waker registered too late", async_missed_wake::test),
+    ("park, a token spent elsewhere", park_flag::test),
 ];

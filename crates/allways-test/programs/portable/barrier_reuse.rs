@@ -1,7 +1,7 @@
 //! A barrier that only counts: a thread that is quick enough meets itself at the second one.
 
-use shuttle::sync::{Arc, Condvar, Mutex};
-use shuttle::thread;
+use super::rt::sync::{Arc, Condvar, Mutex};
+use super::rt::thread;
 
 struct Barrier {
     waiting: Mutex<usize>,

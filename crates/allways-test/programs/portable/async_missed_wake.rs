@@ -1,9 +1,9 @@
 //! A future that looks whether it is ready, and registers its waker afterwards.
 
-use shuttle::future;
-use shuttle::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use shuttle::sync::{Arc, Mutex};
-use shuttle::thread;
+use super::rt::future;
+use super::rt::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use super::rt::sync::{Arc, Mutex};
+use super::rt::thread;
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 

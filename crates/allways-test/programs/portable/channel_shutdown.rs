@@ -1,8 +1,8 @@
 //! A worker that is told to stop leaves; who still has something to send finds the channel closed.
 
-use shuttle::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use shuttle::sync::{Arc, mpsc};
-use shuttle::thread;
+use super::rt::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use super::rt::sync::{Arc, mpsc};
+use super::rt::thread;
 
 enum Message {
     Job(usize),

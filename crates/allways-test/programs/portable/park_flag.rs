@@ -1,8 +1,8 @@
 //! Two reasons to be unparked, one token: whoever waits for the second without looking again sleeps for ever.
 
-use shuttle::sync::Arc;
-use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use shuttle::thread;
+use super::rt::sync::Arc;
+use super::rt::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use super::rt::thread;
 
 pub fn test() {
     let arrived = Arc::new(AtomicUsize::new(0));
