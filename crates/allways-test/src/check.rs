@@ -1,0 +1,232 @@
+//! What users call: the builder `Check`, and its limits from the environment.
+
+use crate::driver;
+use crate::quiet;
+use crate::replay::Recipe;
+use crate::report::{Outcome, Report};
+use crate::scheduler::{Session, Settings};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A check with its limits. `Check::new()` has those of the environment, or the defaults:
+///
+/// | method | variable | default |
+/// |---|---|---|
+/// | [`delays`](Check::delays) | `ALLWAYS_TEST_DELAYS` | none |
+/// | [`schedules`](Check::schedules) | `ALLWAYS_TEST_SCHEDULES` | 10000 |
+/// | [`steps`](Check::steps) | `ALLWAYS_TEST_STEPS` | 20000 |
+/// | [`time`](Check::time) | `ALLWAYS_TEST_TIME`, as `90s`, `500ms` or `5m` | none |
+///
+/// A limit that the test sets itself wins over the environment. `none` in a variable removes a limit (not that of steps).
+///
+/// ```
+/// use allways_test::Check;
+/// use shuttle::{sync::{Arc, Mutex}, thread};
+///
+/// let report = Check::new().delays(2).schedules(500).run(|| {
+///     let total = Arc::new(Mutex::new(0));
+///     let other = Arc::clone(&total);
+///     let adder = thread::spawn(move || *other.lock().unwrap() += 1);
+///     *total.lock().unwrap() += 1;
+///     adder.join().unwrap();
+///     assert_eq!(*total.lock().unwrap(), 2);
+/// });
+/// assert!(report.schedules > 1);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a check does nothing until it is run"]
+pub struct Check {
+    settings: Settings,
+    all: bool,
+}
+
+impl Default for Check {
+    fn default() -> Check {
+        Check::new()
+    }
+}
+
+impl Check {
+    /// A check with the limits of the environment, or the defaults.
+    ///
+    /// # Panics
+    /// If a variable of the environment cannot be read.
+    pub fn new() -> Check {
+        let number = |text: &str| text.parse::<u64>().ok();
+        Check {
+            settings: Settings {
+                delays: variable("DELAYS", number, None).map(|delays| delays as usize),
+                schedules: variable("SCHEDULES", number, Some(10_000)),
+                time: variable("TIME", duration, None),
+                steps: variable("STEPS", number, Some(20_000))
+                    .unwrap_or_else(|| panic!("allways-test: ALLWAYS_TEST_STEPS must be a number"))
+                    as usize,
+                quantum: 128,
+                spurious: true,
+                must_end: true,
+                stack: 0xf000,
+            },
+            all: false,
+        }
+    }
+
+    /// Tries schedules with at most so many delays.
+    pub fn delays(mut self, delays: usize) -> Check {
+        self.settings.delays = Some(delays);
+        self
+    }
+
+    /// Tries at most so many schedules.
+    pub fn schedules(mut self, schedules: u64) -> Check {
+        self.settings.schedules = Some(schedules);
+        self
+    }
+
+    /// A schedule that has not ended after so many steps is a failure, see also
+    /// [`may_go_on`](Check::may_go_on). A step is what happens between two scheduling points.
+    pub fn steps(mut self, steps: usize) -> Check {
+        self.settings.steps = steps;
+        self
+    }
+
+    /// Starts no further schedule after this time.
+    pub fn time(mut self, time: Duration) -> Check {
+        self.settings.time = Some(time);
+        self
+    }
+
+    /// Removes all limits but that of steps, and fails unless [every schedule](Outcome::EverySchedule) was explored.
+    /// Limits can be set again afterwards.
+    pub fn every_schedule(mut self) -> Check {
+        self.settings.delays = None;
+        self.settings.schedules = None;
+        self.settings.time = None;
+        self.all = true;
+        self
+    }
+
+    /// Schedules are cut off at the limit of steps, and counted, instead of failing. For programs that need not end.
+    pub fn may_go_on(mut self) -> Check {
+        self.settings.must_end = false;
+        self
+    }
+
+    /// After so many steps in a row a task goes to the end of the line, without a delay, so that loops that wait for
+    /// another task without saying so (with `yield_now` or `spin_loop`) end. 128 if not set.
+    ///
+    /// # Panics
+    /// If the quantum is 0.
+    pub fn quantum(mut self, steps: usize) -> Check {
+        assert!(steps > 0, "a quantum has at least one step");
+        self.settings.quantum = steps;
+        self
+    }
+
+    /// Leaves out schedules in which a thread wakes up from `park` without a reason. These have no end in a loop around
+    /// `park`; without them such a program may be explored exhaustively, and the report says what was left out.
+    pub fn no_spurious_wake_ups(mut self) -> Check {
+        self.settings.spurious = false;
+        self
+    }
+
+    /// The size of each task's stack in bytes; 61440 if not set.
+    pub fn stack(mut self, bytes: usize) -> Check {
+        self.settings.stack = bytes;
+        self
+    }
+
+    /// Runs the test under all schedules with 0, then 1, then 2, … delays, until one fails or a limit is reached.
+    ///
+    /// # Panics
+    /// If a schedule fails, or the program depends on more than its schedule, or not every schedule was explored although
+    /// [`every_schedule`](Check::every_schedule) asks for it. The message is the [`Report`].
+    #[track_caller]
+    pub fn run<F>(&self, test: F) -> Report
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        let report = self.explore(test);
+        match &report.outcome {
+            Outcome::Failed(_) | Outcome::Diverged { .. } => quiet::fail(format!("allways-test: {report}")),
+            Outcome::Stopped(_) if self.all => {
+                quiet::fail(format!("allways-test: not every schedule was explored: {report}"))
+            }
+            _ => println!("allways-test: {report}"),
+        }
+        report
+    }
+
+    /// Like [`run`](Check::run), but never panics: everything is in the report.
+    pub fn explore<F>(&self, test: F) -> Report
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        let test = Arc::new(test);
+        driver::execute(Session::search(self.settings.clone()), &test)
+    }
+
+    /// Runs one schedule, the one that a failure has printed.
+    ///
+    /// # Panics
+    /// If the schedule fails, as it should; if the text is not a schedule; or if it does not fit the program.
+    #[track_caller]
+    pub fn replay<F>(&self, schedule: &str, test: F) -> Report
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        let recipe =
+            Recipe::parse(schedule).unwrap_or_else(|error| quiet::fail(format!("allways-test: {error}")));
+        let settings =
+            Settings { quantum: recipe.quantum, spurious: recipe.spurious, ..self.settings.clone() };
+        let report = driver::execute(Session::replay(settings, recipe.path), &Arc::new(test));
+        match &report.outcome {
+            Outcome::Failed(_) => quiet::fail(format!("allways-test: {report}")),
+            Outcome::Diverged { .. } => quiet::fail(format!(
+                "allways-test: the schedule {schedule:?} does not fit the program; has it been changed?"
+            )),
+            _ => println!("allways-test: {report}"),
+        }
+        report
+    }
+}
+
+/// A limit from the environment.
+fn variable<T>(name: &str, read: impl Fn(&str) -> Option<T>, default: Option<T>) -> Option<T> {
+    let name = format!("ALLWAYS_TEST_{name}");
+    match std::env::var(&name) {
+        Err(_) => default,
+        Ok(text) if text.trim() == "none" => None,
+        Ok(text) => match read(text.trim()) {
+            Some(value) => Some(value),
+            None => panic!("allways-test: {name}={text:?} cannot be read"),
+        },
+    }
+}
+
+/// `90s`, `500ms`, `5m`, or seconds without a unit.
+fn duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    match &text[digits..] {
+        "ms" => Some(Duration::from_millis(number)),
+        "" | "s" => Some(Duration::from_secs(number)),
+        "m" => Some(Duration::from_secs(number.checked_mul(60)?)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("90s"), Some(Duration::from_secs(90)));
+        assert_eq!(duration("90"), Some(Duration::from_secs(90)));
+        assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
+        assert_eq!(duration("5m"), Some(Duration::from_secs(300)));
+        for text in ["", "s", "5h", "-1s", "1.5s"] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+    }
+}

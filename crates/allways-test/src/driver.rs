@@ -1,0 +1,170 @@
+//! Runs a session to its end and tells what came out.
+//!
+//! Invariant: whatever ends the executions, the report says so. A failing schedule is run a second time, with notes taken,
+//! before it is reported; the search itself takes none.
+
+use crate::picture::picture;
+use crate::quiet::{self, Panic};
+use crate::recording::{Recording, Step, Story};
+use crate::replay::Recipe;
+use crate::report::{Delay, Failure, FailureKind, Outcome, Report, StopReason};
+use crate::scheduler::{DelayScheduler, End, Session};
+use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Taking a backtrace needs room on the stack of a task.
+const RECORDING_STACK: usize = 0x40000;
+
+/// Runs a session to its end and tells what came out.
+pub(crate) fn execute<F>(session: Session, test: &Arc<F>) -> Report
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    let stack = session.settings().stack;
+    let started = Instant::now();
+    let (session, result) = executions(session, test, stack);
+    let time = started.elapsed();
+    let recipe = Recipe {
+        path: session.walk.path().to_vec(),
+        quantum: session.settings().quantum,
+        spurious: session.settings().spurious,
+    };
+    let outcome = match (result, session.end) {
+        (Err(panic), _) => Outcome::Failed(Box::new(explain(&session, Some(panic), recipe, test))),
+        (Ok(()), Some(End::Unfinished)) => Outcome::Failed(Box::new(explain(&session, None, recipe, test))),
+        (Ok(()), Some(End::Diverged) | None) => Outcome::Diverged { replay: recipe.to_string() },
+        (Ok(()), Some(End::Replayed)) => Outcome::Stopped(StopReason::Replay),
+        (Ok(()), Some(End::Delays)) => {
+            Outcome::Stopped(StopReason::Delays(session.settings().delays.unwrap_or(0)))
+        }
+        (Ok(()), Some(End::Schedules)) => Outcome::Stopped(StopReason::Schedules(session.tally.executions)),
+        (Ok(()), Some(End::Time)) => {
+            Outcome::Stopped(StopReason::Time(session.settings().time.unwrap_or_default()))
+        }
+        (Ok(()), Some(End::Exhausted)) => exhausted(&session),
+    };
+    Report {
+        outcome,
+        schedules: session.tally.executions,
+        by_delays: session.schedules(),
+        steps: session.tally.steps,
+        longest: session.tally.longest,
+        tasks: session.tally.tasks,
+        unfinished: session.tally.unfinished,
+        random_values: session.tally.random_values,
+        spurious_left_out: session.spurious_left_out(),
+        time,
+    }
+}
+
+/// The tree has no schedule left. Is that every schedule?
+fn exhausted(session: &Session) -> Outcome {
+    let tally = &session.tally;
+    if tally.unfinished > 0 {
+        Outcome::Stopped(StopReason::Unfinished(tally.unfinished))
+    } else if tally.random_values {
+        Outcome::Stopped(StopReason::RandomValues)
+    } else if session.spurious_left_out() {
+        Outcome::Stopped(StopReason::SpuriousWakeUps)
+    } else {
+        Outcome::EverySchedule
+    }
+}
+
+/// Lets shuttle execute the test until the session has had enough. Its name marks the end of the user's frames in
+/// backtraces, see `location.rs`.
+#[inline(never)]
+fn executions<F>(session: Session, test: &Arc<F>, stack: usize) -> (Session, Result<(), Panic>)
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    let mut config = Config::new();
+    config.failure_persistence = FailurePersistence::None;
+    config.max_steps = MaxSteps::None;
+    config.silence_warnings = true;
+    config.stack_size = stack;
+    let session = Rc::new(RefCell::new(session));
+    let result = {
+        let scheduler = DelayScheduler(Rc::clone(&session));
+        let test = Arc::clone(test);
+        quiet::catch(move || {
+            Runner::new(scheduler, config).run(move || test());
+        })
+    };
+    let mut session = Rc::into_inner(session).expect("shuttle has dropped its scheduler").into_inner();
+    if result.is_err() {
+        session.close();
+    }
+    (session, result)
+}
+
+/// Runs a failing schedule a second time and takes notes.
+fn explain<F>(session: &Session, panic: Option<Panic>, recipe: Recipe, test: &Arc<F>) -> Failure
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    let settings = session.settings().clone();
+    let stack = settings.stack.max(RECORDING_STACK);
+    let (again, second) = executions(Session::replay(settings, recipe.path.clone()), test, stack);
+    let reproduced = session.walk.followed()
+        && again.walk.followed()
+        && !session.confirming()
+        && match (&panic, &second) {
+            (Some(first), Err(second)) => first.is_like(second),
+            (None, Ok(())) => again.end == Some(End::Unfinished),
+            _ => false,
+        };
+    let last = again.current();
+    let recording = again.recording.unwrap_or_default();
+    let story = if reproduced { recording.story() } else { Story::default() };
+    let kind = match &panic {
+        None => FailureKind::Unfinished,
+        Some(panic) if panic.message.starts_with("deadlock!") => FailureKind::Deadlock,
+        Some(_) => FailureKind::Panic,
+    };
+    let task = recording.panicking().or(last).filter(|_| reproduced && kind == FailureKind::Panic);
+    // Schedules with fewer delays that were not run, or not to their end.
+    let cut_off = session.tally.unfinished - u64::from(kind == FailureKind::Unfinished);
+    let left_out = cut_off > 0 || session.spurious_left_out();
+    let (message, place) = match panic {
+        Some(panic) if panic.message.starts_with("deadlock! blocked tasks") => {
+            (format!("deadlock: {}", recording.waiting(&story, &panic.message)), None)
+        }
+        Some(panic) => (panic.message, panic.place),
+        None => (
+            format!("the test has not ended after {} steps (`Check::steps`)", session.settings().steps),
+            None,
+        ),
+    };
+    Failure {
+        kind,
+        message,
+        place,
+        task: task.map(|task| recording.name(task)),
+        delays: recipe.path.len(),
+        placed: placed(&recording, &story.steps),
+        minimal: reproduced && session.recording.is_none() && !left_out,
+        reproduced,
+        replay: recipe.to_string(),
+        picture: if reproduced { picture(&recording, &story.steps) } else { String::new() },
+    }
+}
+
+fn placed(recording: &Recording, steps: &[Step]) -> Vec<Delay> {
+    let mut delays = Vec::new();
+    for (number, step) in steps.iter().enumerate() {
+        for (i, (task, place)) in step.delayed.iter().enumerate() {
+            let instead = step.delayed.get(i + 1).map_or(step.task, |next| next.0);
+            delays.push(Delay {
+                step: number + 1,
+                task: recording.name(*task),
+                place: place.as_ref().map(ToString::to_string),
+                instead: recording.name(instead),
+            });
+        }
+    }
+    delays
+}

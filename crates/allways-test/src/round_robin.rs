@@ -1,0 +1,70 @@
+//! The deterministic scheduler: round robin in the order of creation (DBS, section 3.1, Scheduler 3).
+//!
+//! The task that runs goes on until it ends, blocks, or is delayed; then comes the next one, cyclically. Two things are
+//! added, which the paper leaves to the program. A task that yields, or that has used up its quantum of steps, goes to
+//! the end of the line, so that loops that wait for others end. And tasks that could only be woken spuriously stand
+//! behind all others: the scheduler by itself never wakes one, but delays can.
+//!
+//! Invariant: the line holds each candidate exactly once, so that with j delays exactly the j-th is reached
+//! (delay-accessible), and none is lost (lossless); both together give limit soundness (Lemma 1).
+
+/// A task that may be given the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// The number of the task, in order of creation.
+    pub task: usize,
+    /// False if the task is blocked and could only be woken spuriously.
+    pub runnable: bool,
+}
+
+/// Brings the candidates, which come in order of creation, into the order in which delays reach them.
+pub(crate) fn line_up(candidates: &mut [Candidate], current: Option<usize>, to_the_end: bool) {
+    if candidates.len() < 2 {
+        return;
+    }
+    // The first of the line is the current task itself, or the one after it.
+    let first = current.map_or(0, |task| if to_the_end { task + 1 } else { task });
+    let split = candidates.partition_point(|candidate| candidate.task < first);
+    candidates.rotate_left(split);
+    if candidates.iter().any(|candidate| !candidate.runnable) {
+        candidates.sort_by_key(|candidate| !candidate.runnable);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(tasks: &[usize], current: Option<usize>, to_the_end: bool) -> Vec<usize> {
+        let mut line: Vec<_> = tasks.iter().map(|&task| Candidate { task, runnable: true }).collect();
+        line_up(&mut line, current, to_the_end);
+        line.iter().map(|candidate| candidate.task).collect()
+    }
+
+    #[test]
+    fn the_current_task_goes_on() {
+        assert_eq!(line(&[0, 1, 2, 3], Some(2), false), [2, 3, 0, 1]);
+        assert_eq!(line(&[0, 1, 2, 3], None, false), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn after_the_end_or_a_block_comes_the_next() {
+        assert_eq!(line(&[0, 1, 3], Some(2), false), [3, 0, 1]);
+        assert_eq!(line(&[0, 1], Some(2), false), [0, 1]);
+    }
+
+    #[test]
+    fn who_yields_goes_to_the_end() {
+        assert_eq!(line(&[0, 1, 2], Some(1), true), [2, 0, 1]);
+        assert_eq!(line(&[0, 1, 2], Some(2), true), [0, 1, 2]);
+        assert_eq!(line(&[1], Some(1), true), [1]);
+    }
+
+    #[test]
+    fn spurious_wake_ups_come_last() {
+        let mut line =
+            [(0, true), (1, false), (2, true)].map(|(task, runnable)| Candidate { task, runnable });
+        line_up(&mut line, Some(1), false);
+        assert_eq!(line.map(|candidate| candidate.task), [2, 0, 1]);
+    }
+}
