@@ -12,6 +12,7 @@ mod convert;
 mod diagnostics;
 mod evidence;
 mod exit;
+mod explain;
 mod format;
 mod output;
 mod progress;

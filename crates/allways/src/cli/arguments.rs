@@ -77,6 +77,9 @@ pub struct Check {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub targets: Targets,
+    /// Where thread-modular sets do not prove it, show the first joint state that they invent.
+    #[arg(long)]
+    pub explain: bool,
     #[command(flatten)]
     pub search: Search,
 }

@@ -4,6 +4,7 @@ use super::arguments::Check;
 use super::choice::choose;
 use super::evidence::Destination;
 use super::exit::Exit;
+use super::explain;
 use super::session::Session;
 use super::stats::{self, Stats};
 use super::steps::Rows;
@@ -11,7 +12,8 @@ use super::story::{self, Telling};
 use super::{Context, Failure, words};
 use allways::verify::{name, nothing};
 use allways::{
-    Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, auto, check, engines, load,
+    Checked, Engine, LoadError, Loaded, Proof, Question, StopReason, Verdict, Watch, auto, check, engines,
+    load,
 };
 use allways_evidence::Trace;
 use allways_model::notation::show_state;
@@ -128,6 +130,11 @@ impl One<'_> {
             Verdict::Unsafe(_) => Exit::Unsafe,
             Verdict::Unknown(reason) => Exit::stopped(reason),
         };
+        let explanation = self.arguments.explain.then(|| {
+            self.session.watched(|watch| {
+                explain::sentence(&loaded.system, &question.property, &checked.report.verdict, watch)
+            })
+        });
         if search.json {
             let run = match &checked.report.verdict {
                 Verdict::Unsafe(trace) => {
@@ -135,9 +142,10 @@ impl One<'_> {
                 }
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
-            self.print_json(&checked, run, context);
+            self.print_json(&checked, run, explanation, context);
         } else {
             self.print(&loaded, &question, (&checked, story.as_ref()), context);
+            explanation.iter().for_each(|sentence| context.output.emit(|out| writeln!(out, "  {sentence}")));
         }
         destination.write(&loaded.system, checked.report.verdict, context)?;
         Ok(exit)
@@ -260,7 +268,10 @@ impl One<'_> {
                     Some(_) => format!("whether {file} can go wrong"),
                     None => format!("whether {file} reaches {targets}"),
                 };
-                let rest = format!("{whether}, because {because} ({engine}, {visible} so far, {time})");
+                // Thread-modular methods see no states of the whole system.
+                let seen =
+                    if engine.starts_with("modular") { String::new() } else { format!("{visible} so far, ") };
+                let rest = format!("{whether}, because {because} ({engine}, {seen}{time})");
                 context.output.verdict("unknown", &rest);
             }
         }
@@ -284,7 +295,7 @@ impl One<'_> {
                 shortening: Duration::ZERO,
                 checking: Duration::ZERO,
             };
-            self.print_json(&checked, None, context);
+            self.print_json(&checked, None, None, context);
         } else {
             let (file, because) = (words::path(self.file), words::because(&reason));
             let time = words::duration(self.session.elapsed());
@@ -295,7 +306,13 @@ impl One<'_> {
         exit
     }
 
-    fn print_json(&self, checked: &Checked, run: Option<Run>, context: &mut Context) {
+    fn print_json(
+        &self,
+        checked: &Checked,
+        run: Option<Run>,
+        explanation: Option<String>,
+        context: &mut Context,
+    ) {
         let Checked { report, certified, searching, shortening, checking, .. } = checked;
         let (verdict, reason) = match &report.verdict {
             Verdict::Safe(_) => ("safe", None),
@@ -308,6 +325,9 @@ impl One<'_> {
             engine: name(self.engine, report),
             certified: *certified,
             reason,
+            any_number: matches!(&report.verdict, Verdict::Safe(Proof::Products(p)) if p.any_number())
+                .then_some(true),
+            explanation,
             seconds: self.session.elapsed().as_secs_f64(),
             peak_bytes: self.session.peak(),
             run,
@@ -359,6 +379,11 @@ struct Object {
     engine: &'static str,
     certified: bool,
     reason: Option<String>,
+    /// Whether the proof holds for any number of threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    any_number: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<String>,
     seconds: f64,
     peak_bytes: usize,
     #[serde(flatten)]

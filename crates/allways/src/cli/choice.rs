@@ -27,7 +27,21 @@ pub fn choose(search: &Search) -> Result<(&'static dyn Engine, Question), Failur
         (search.max_depth.is_some(), "--max-depth", &["free"]),
         (search.no_frontier, "--no-frontier", &["druba", "ai"]),
         (search.published_bound, "--published-bound", &["cuba-race", "cuba", "cuba-symbolic"]),
-        (search.no_symmetry, "--no-symmetry", &["auto", "sandwich", "tops", "free"]),
+        (
+            search.no_symmetry,
+            "--no-symmetry",
+            &[
+                "auto",
+                "sandwich",
+                "tops",
+                "free",
+                "modular",
+                "modular-quadratic",
+                "modular-relaxed",
+                "modular-both",
+                "modular-frontier",
+            ],
+        ),
         (
             search.window.is_some(),
             "--window",

@@ -8,7 +8,9 @@
 //! * [`quadratic`]: `modular-quadratic`, which remembers who moved last;
 //! * [`relaxed`]: `modular-relaxed`, which forgets the past where it can;
 //! * [`both`]: `modular-both`, which does both;
-//! * [`frontier`]: `modular-frontier`, which always forgets the past, at exponential cost.
+//! * [`frontier`]: `modular-frontier`, which always forgets the past, at exponential cost;
+//!
+//! and [`explain`], which finds where they lose a proof.
 //!
 //! Beneath them: [`locals`], the threads seen alone; [`facts`], sets; [`views`], which sets there are; [`saturation`], closed
 //! sets, for the first two; [`steps`], one step at a time, for the others; [`judge`], what sets say about a property.
@@ -17,6 +19,7 @@
 //! [any number](allways_model::pushdown::Pushdown::many) of threads.
 
 pub mod both;
+pub mod explain;
 pub mod facts;
 pub mod flanagan_qadeer;
 pub mod frontier;

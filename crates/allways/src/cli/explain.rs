@@ -1,0 +1,50 @@
+//! `allways check --explain`: where a thread-modular proof is lost, in words.
+
+use super::words;
+use allways::{Proof, Verdict, Watch};
+use allways_engines::above::thread_modular::explain::{Explanation, Invention, explain};
+use allways_model::notation::show_symbols;
+use allways_model::property::Property;
+use allways_model::pushdown::Pushdown;
+
+/// What there is to say about thread-modular proofs of a property, given the verdict on it.
+pub fn sentence(system: &dyn Pushdown, property: &Property, verdict: &Verdict, watch: &Watch) -> String {
+    match verdict {
+        Verdict::Safe(Proof::Products(_)) => {
+            return "thread-modular sets prove it: they invent nothing that matters".to_string();
+        }
+        Verdict::Unsafe(_) => return "it goes wrong, so there is no proof to be lost".to_string(),
+        Verdict::Safe(Proof::Invariant(_)) | Verdict::Unknown(_) => {}
+    }
+    match explain(system, property, watch) {
+        Err(reason) => format!("no explanation, because {}", words::because(&reason)),
+        Ok(Explanation::Proved) => "thread-modular sets prove it, too (modular)".to_string(),
+        Ok(Explanation::Invented(invention)) => invented(system, &invention),
+    }
+}
+
+fn invented(system: &dyn Pushdown, invention: &Invention) -> String {
+    let Invention { shared, tops, round, searched, complete } = invention;
+    let at =
+        |&(thread, top): &(usize, _)| format!("thread {thread} at {}", show_symbols(system, thread, [top]));
+    let tops = tops.iter().map(at).collect::<Vec<_>>().join(" and ");
+    let shared = system.shared_name(*shared);
+    let among = if *complete {
+        format!("of the {searched} reachable states none shows them together")
+    } else {
+        format!("of the first {searched} states none shows them together")
+    };
+    match round {
+        Some(round) => {
+            let steps = words::count(*round as u128, "step");
+            format!(
+                "thread-modular sets (modular) cannot prove it: after {steps} they take for possible, with {shared}, {tops}; \
+                 {among}"
+            )
+        }
+        None => format!(
+            "thread-modular sets (modular) cannot prove it: they contain, with {shared}, {tops}; any two occur together, \
+             but {among}"
+        ),
+    }
+}

@@ -1,0 +1,118 @@
+//! Any number of threads, as users see it.
+
+mod common;
+
+use common::{Run, allways, command, folder};
+use std::fs;
+use std::path::Path;
+
+const LOCK: &str = "shared bool taken;
+
+thread p[*] {
+  loop {
+    atomic { await !taken; taken = true; }
+    crit: skip;
+    taken = false;
+  }
+}
+
+never at(crit) >= 2;
+";
+
+fn run(arguments: &str, files: &[&Path]) -> Run {
+    Run::of(command(arguments).args(files).output().expect("it starts"))
+}
+
+#[test]
+fn a_lock_is_proved_and_certified_for_any_number_of_threads() {
+    let folder = folder("any-number");
+    let (program, evidence) = (folder.join("lock.aw"), folder.join("lock.evidence"));
+    fs::write(&program, LOCK).expect("a file");
+    let checked = Run::of(
+        command("check --json").arg(&program).arg("--evidence").arg(&evidence).output().expect("it starts"),
+    );
+    assert_eq!((&checked.json()["verdict"], &checked.json()["any_number"]), (&"safe".into(), &true.into()));
+    let text = fs::read_to_string(&evidence).expect("evidence");
+    assert!(text.starts_with("allways products 1\nany 0\n"), "{text}");
+    let certified = run("certify", &[&program, &evidence]);
+    assert!(certified.code == 0 && certified.out.contains("with any number of threads"), "{certified:?}");
+    // It says nothing about a given number of threads that are told apart, nor without one of its sets.
+    assert_eq!(run("certify --threads 2", &[&program, &evidence]).code, 70);
+    let less: Vec<&str> = text.lines().collect();
+    for index in
+        (2..less.len()).filter(|&index| less[index].starts_with("rest") || less[index].starts_with("mover"))
+    {
+        let mut less = less.clone();
+        less.remove(index);
+        fs::write(&evidence, less.join("\n")).expect("a file");
+        let rejected = run("certify", &[&program, &evidence]);
+        assert_eq!(rejected.code, 70, "{rejected:?}");
+    }
+    // Without the word `any`, it would be about one thread, and there may be more.
+    fs::write(&evidence, text.replace("any 0\n", "")).expect("a file");
+    assert_eq!(run("certify", &[&program, &evidence]).code, 5);
+    let fixed = run("check --threads 3", &[&program]);
+    assert!(fixed.code == 0 && !fixed.out.contains("any number"), "{fixed:?}");
+}
+
+#[test]
+fn wrong_programs_are_wrong_with_any_number_of_threads() {
+    let folder = folder("any-number-wrong");
+    for (index, (from, to)) in [
+        ("atomic { await !taken; taken = true; }", "await !taken; taken = true;"),
+        ("never at(crit) >= 2", "never at(crit) >= 1"),
+        ("taken = false;", "taken = false; taken = false;"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let program = folder.join(format!("wrong-{index}.aw"));
+        fs::write(&program, LOCK.replace(from, to)).expect("a file");
+        let checked = run("check", &[&program]);
+        assert_eq!(checked.code, 10, "{checked:?}");
+    }
+    // Where threads start, any number of them is.
+    for (bound, code) in [("== 3", 10), (">= 1", 10), ("== 0", 10), ("< 0", 0)] {
+        let program = folder.join("entry.aw");
+        fs::write(
+            &program,
+            format!("shared bool x;\nthread p[*] {{\n  here: x = true;\n}}\nnever at(here) {bound};\n"),
+        )
+        .expect("a file");
+        let checked = run("check", &[&program]);
+        assert_eq!(checked.code, code, "{bound}: {checked:?}");
+    }
+}
+
+#[test]
+fn a_lost_proof_is_explained() {
+    let folder = folder("explain");
+    let program = folder.join("two.aw");
+    let thread = |name: &str| {
+        format!(
+            "thread {name} {{ atomic {{ await !m; m = true; }} busy = true; assert busy; busy = false; m = false; }}\n"
+        )
+    };
+    fs::write(&program, format!("shared bool m, busy;\n{}{}", thread("a"), thread("b"))).expect("a file");
+    let checked = run("check --explain --engine modular", &[&program]);
+    assert_eq!(checked.code, 5, "{checked:?}");
+    assert!(checked.out.contains("after 1 step they take for possible, with m=1;busy=0"), "{checked:?}");
+    let json = run("check --explain --json", &[&program]).json();
+    assert_eq!(json["verdict"], "safe");
+    assert!(json["explanation"].as_str().is_some_and(|text| text.contains("cannot prove it")), "{json}");
+    let proved = run("check --explain --engine modular-quadratic", &[&program]);
+    assert!(proved.out.contains("invent nothing that matters"), "{proved:?}");
+}
+
+#[test]
+fn rules_have_thread_modular_proofs_too() {
+    // Who moved last must be known, and it is enough.
+    for (engine, code) in
+        [("modular", 5), ("modular-relaxed", 5), ("modular-quadratic", 0), ("modular-both", 0)]
+    {
+        let checked = allways(&format!("check locks-in-order.pds --target *|2,2 --engine {engine}"));
+        assert_eq!(checked.code, code, "{checked:?}");
+    }
+    let refused = allways("check locks-in-order.pds --target *|2,2 --engine modular --window 2");
+    assert_eq!(refused.code, 2, "{refused:?}");
+}
