@@ -8,8 +8,10 @@
 //! * [`interpret`](mod@interpret): the run of a program behind a trace of its encoding;
 //! * [`invariant`] and [`induct`](mod@induct): a set that contains every reachable state, and the checker that tests it;
 //! * [`rejection`]: why a checker does not accept, naming the failing step;
-//! * [`text`]: both as text files.
+//! * [`text`]: both as text files;
+//! * [`counters`]: the same for counter systems, with any number of threads.
 
+pub mod counters;
 pub mod induct;
 pub mod interpret;
 pub mod invariant;
