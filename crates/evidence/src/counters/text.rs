@@ -112,6 +112,9 @@ pub fn read_evidence(system: &Counters, text: &[u8]) -> Result<Evidence, BadEvid
     }
 }
 
+/// A shared state and, by place, numbers of tokens, `None` for any.
+type Tokens = (Shared, Vec<(Local, Option<u64>)>);
+
 struct Reader<'a> {
     system: &'a Counters,
     shared: HashMap<&'a str, Shared>,
@@ -216,7 +219,7 @@ impl<'a> Reader<'a> {
         Ok(Configuration { shared, tokens: Bag::from_iter(counts) })
     }
 
-    fn tokens(&self, line: &mut Line) -> Result<(Shared, Vec<(Local, Option<u64>)>), BadEvidence> {
+    fn tokens(&self, line: &mut Line) -> Result<Tokens, BadEvidence> {
         let word = line.word("a configuration")?;
         let (shared, tokens) = match word.split_once('|') {
             Some((name, tokens)) => {

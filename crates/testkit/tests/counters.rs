@@ -1,0 +1,179 @@
+//! Counter systems: the methods, brute force and the checkers against each other.
+//!
+//! `ALLWAYS_RANDOM=N` sets the number of random systems of each kind.
+
+use allways_engines::engine::Watch;
+use allways_engines::meet::coverability::net::{self, Net, Rows};
+use allways_engines::meet::coverability::{Method, decide};
+use allways_evidence::StopReason;
+use allways_evidence::counters::{
+    Evidence, Proof, Run, Verdict, check_proof, check_run, read_evidence, write_evidence,
+};
+use allways_model::counters::step::{pre, step};
+use allways_model::counters::{Configuration, Counters, Rule};
+use allways_testkit::counters::{Kind, goes_wrong, small, system};
+
+fn many(usual: u64) -> u64 {
+    std::env::var("ALLWAYS_RANDOM").map_or(usual, |count| count.parse().expect("a number"))
+}
+
+fn accepted(system: &Counters, proof: &Proof) -> bool {
+    check_proof(system, proof, &|| None).is_ok()
+}
+
+/// The evidence holds, and still does after being written and read.
+fn certify(system: &Counters, verdict: &Verdict, what: &str) {
+    let evidence = match verdict {
+        Verdict::Safe(proof) => {
+            check_proof(system, proof, &|| None).unwrap_or_else(|why| panic!("{what}: {why}\n{system:?}"));
+            Evidence::Proof(proof.clone())
+        }
+        Verdict::Unsafe(run) => {
+            check_run(system, run).unwrap_or_else(|why| panic!("{what}: {why}\n{system:?}"));
+            Evidence::Run(run.clone())
+        }
+        Verdict::Unknown(_) => return,
+    };
+    let mut text = Vec::new();
+    write_evidence(system, &evidence, &mut text).expect("it can be written");
+    assert_eq!(read_evidence(system, &text).as_ref(), Ok(&evidence), "{what}");
+}
+
+/// Evidence for something else is rejected: proofs without a part that is needed, and runs with a step less or more.
+fn corrupt(system: &Counters, verdict: &Verdict, wrong: bool) {
+    match verdict {
+        Verdict::Safe(proof) => {
+            for index in 0..proof.basis.len() {
+                let mut less = proof.clone();
+                let gone = less.basis.remove(index);
+                // What is left may be a proof only if it says the same, or if the member was needed by nothing.
+                assert!(!accepted(system, &less) || !wrong, "{gone:?}");
+            }
+            let everything = Proof { bound: None, basis: system.bad().collect() };
+            assert!(!accepted(system, &everything) || !wrong);
+            assert!(!accepted(system, &Proof { bound: Some(Vec::new()), basis: proof.basis.clone() }));
+        }
+        Verdict::Unsafe(run) => {
+            for proof in [Proof::default(), Proof { bound: None, basis: system.bad().collect() }] {
+                assert!(!accepted(system, &proof), "a proof of what is wrong\n{system:?}");
+            }
+            let mut more = run.clone();
+            more.rules.push(system.rules.len() as u32);
+            assert!(check_run(system, &more).is_err());
+        }
+        Verdict::Unknown(_) => {}
+    }
+}
+
+#[test]
+fn methods_and_brute_force_agree() {
+    for kind in [Kind::Plain, Kind::Moves, Kind::Exact] {
+        let (mut safe, mut wrong) = (0, 0);
+        for seed in 0..many(700) {
+            let system = system(seed, kind);
+            system.validate().expect("a valid system");
+            let brute = goes_wrong(&system, 3000);
+            let mut answers = Vec::new();
+            for method in [Method::Backward, Method::KarpMiller, Method::Forward, Method::Coverability] {
+                let what = format!("{kind:?} {seed}, {}", method.name());
+                // Forward alone may go on for ever; within these steps it finds whatever brute force finds quickly.
+                let report = match method {
+                    Method::Forward => allways_engines::meet::coverability::forward::decide_within(
+                        &system,
+                        1 << 13,
+                        &Watch::none(),
+                    ),
+                    Method::Coverability if kind == Kind::Exact || seed % 8 > 0 => continue,
+                    _ => decide(&system, method, &Watch::none()),
+                };
+                certify(&system, &report.verdict, &what);
+                match &report.verdict {
+                    Verdict::Safe(_) => assert!(!brute, "{what} says safe, brute force not\n{system:?}"),
+                    Verdict::Unsafe(_) => answers.push(true),
+                    Verdict::Unknown(reason) => {
+                        let may = match method {
+                            Method::Backward => kind == Kind::Exact,
+                            Method::KarpMiller => !system.is_plain(),
+                            _ => true,
+                        };
+                        assert!(may, "{what}: {reason}\n{system:?}");
+                    }
+                }
+                if let Verdict::Safe(_) = report.verdict {
+                    answers.push(false);
+                    corrupt(&system, &report.verdict, false);
+                } else {
+                    corrupt(&system, &report.verdict, true);
+                }
+            }
+            assert!(
+                answers.windows(2).all(|pair| pair[0] == pair[1]),
+                "{kind:?} {seed}: {answers:?}\n{system:?}"
+            );
+            match answers.first() {
+                Some(true) => wrong += 1,
+                Some(false) => safe += 1,
+                None => {}
+            }
+        }
+        let least = many(700) / 8;
+        assert!(safe > least && wrong > least, "{kind:?}: {safe} safe, {wrong} unsafe");
+    }
+}
+
+/// Relaxed, by definition: tokens beyond an exact number vanish.
+fn relaxed(rule: &Rule, configuration: &Configuration) -> Option<Configuration> {
+    let moves = configuration.tokens.iter().map(|(local, _)| (local, rule.goes(local)));
+    let relaxed = Rule { moves: moves.collect(), exactly: Vec::new(), ..rule.clone() };
+    step(&relaxed, configuration)
+}
+
+/// What leads to a configuration that covers a given one covers one of its predecessors, and the other way round; the
+/// engine's own preimage gives the same.
+#[test]
+fn predecessors_are_what_they_should_be() {
+    for seed in 0..many(150) {
+        let system = system(seed, Kind::Exact);
+        let all = small(&system, 2);
+        let net = Net::new(&system).expect("small numbers");
+        for after in all.iter().step_by(7) {
+            for (number, rule) in system.rules.iter().enumerate() {
+                let before = pre(&system, rule, after).expect("few");
+                for candidate in &all {
+                    let leads = relaxed(rule, candidate).is_some_and(|next| next.covers(after));
+                    let covers = before.iter().any(|least| candidate.covers(least));
+                    assert_eq!(leads, covers, "{seed}: {candidate:?} by {rule:?} to {after:?}");
+                }
+                if after.shared != rule.to {
+                    continue;
+                }
+                let mut found = Rows::default();
+                let row = net::row(&after.tokens).expect("small numbers");
+                net.rule(number as u32).pre(&row, &mut found).expect("few");
+                let mut fast: Vec<_> = found.iter().map(|row| net::configuration(rule.from, row)).collect();
+                let mut slow = before;
+                fast.sort();
+                slow.sort();
+                assert_eq!(fast, slow, "{seed}: {rule:?} to {after:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_checker_can_be_stopped() {
+    let stopped = || Some(StopReason::Time);
+    let verdicts = (0..200).map(|seed| {
+        let system = system(seed, Kind::Moves);
+        let verdict = decide(&system, Method::Backward, &Watch::none()).verdict;
+        (system, verdict)
+    });
+    for (system, verdict) in verdicts {
+        if let Verdict::Safe(proof) = verdict {
+            // Small ones are done before anybody asks.
+            let _ = check_proof(&system, &proof, &stopped);
+        }
+    }
+    let run = Run { initial: Configuration { shared: 99, tokens: Default::default() }, rules: vec![] };
+    assert!(check_run(&system(1, Kind::Plain), &run).is_err(), "a state that is not there");
+}
