@@ -4,7 +4,7 @@
 
 use allways_engines::engine::Watch;
 use allways_engines::meet::coverability::net::{self, Net, Rows};
-use allways_engines::meet::coverability::{Method, decide};
+use allways_engines::meet::coverability::{Method, decide, forward};
 use allways_evidence::StopReason;
 use allways_evidence::counters::{
     Evidence, Proof, Run, Verdict, check_proof, check_run, read_evidence, write_evidence,
@@ -39,36 +39,41 @@ fn certify(system: &Counters, verdict: &Verdict, what: &str) {
     assert_eq!(read_evidence(system, &text).as_ref(), Ok(&evidence), "{what}");
 }
 
-/// Evidence for something else is rejected: proofs without a part that is needed, and runs with a step less or more.
-fn corrupt(system: &Counters, verdict: &Verdict, wrong: bool) {
-    match verdict {
-        Verdict::Safe(proof) => {
-            for index in 0..proof.basis.len() {
-                let mut less = proof.clone();
-                let gone = less.basis.remove(index);
-                // What is left may be a proof only if it says the same, or if the member was needed by nothing.
-                assert!(!accepted(system, &less) || !wrong, "{gone:?}");
+/// A proof that holds without one of the rules is no proof with it, if the system goes wrong. Gives how many were tried.
+fn reject_proofs_of_less(system: &Counters) -> u64 {
+    let mut rejected = 0;
+    for index in 0..system.rules.len() {
+        let mut less = system.clone();
+        less.rules.remove(index);
+        for method in [Method::Backward, Method::KarpMiller] {
+            if let Verdict::Safe(proof) = decide(&less, method, &Watch::none()).verdict {
+                let with = |bound, basis| Proof { bound, basis };
+                let proofs = [with(None, proof.basis.clone()), with(proof.bound.clone(), Vec::new()), proof];
+                for proof in proofs {
+                    assert!(!accepted(system, &proof), "{system:?} without rule {index}: {proof:?}");
+                    rejected += 1;
+                }
             }
-            let everything = Proof { bound: None, basis: system.bad().collect() };
-            assert!(!accepted(system, &everything) || !wrong);
-            assert!(!accepted(system, &Proof { bound: Some(Vec::new()), basis: proof.basis.clone() }));
         }
-        Verdict::Unsafe(run) => {
-            for proof in [Proof::default(), Proof { bound: None, basis: system.bad().collect() }] {
-                assert!(!accepted(system, &proof), "a proof of what is wrong\n{system:?}");
-            }
-            let mut more = run.clone();
-            more.rules.push(system.rules.len() as u32);
-            assert!(check_run(system, &more).is_err());
-        }
-        Verdict::Unknown(_) => {}
     }
+    rejected
+}
+
+/// How many of the proofs are rejected that lack one member of the basis, and how many there are. Some may be proofs still.
+fn drop_members(system: &Counters, proof: &Proof) -> (u64, u64) {
+    let less = (0..proof.basis.len()).map(|index| {
+        let mut less = proof.clone();
+        less.basis.remove(index);
+        less
+    });
+    let verdicts: Vec<bool> = less.map(|less| accepted(system, &less)).collect();
+    (verdicts.iter().filter(|&&accepted| !accepted).count() as u64, verdicts.len() as u64)
 }
 
 #[test]
 fn methods_and_brute_force_agree() {
     for kind in [Kind::Plain, Kind::Moves, Kind::Exact] {
-        let (mut safe, mut wrong) = (0, 0);
+        let (mut safe, mut wrong, mut rejected, mut dropped) = (0, 0, 0, (0, 0));
         for seed in 0..many(700) {
             let system = system(seed, kind);
             system.validate().expect("a valid system");
@@ -78,18 +83,24 @@ fn methods_and_brute_force_agree() {
                 let what = format!("{kind:?} {seed}, {}", method.name());
                 // Forward alone may go on for ever; within these steps it finds whatever brute force finds quickly.
                 let report = match method {
-                    Method::Forward => allways_engines::meet::coverability::forward::decide_within(
-                        &system,
-                        1 << 13,
-                        &Watch::none(),
-                    ),
+                    Method::Forward => forward::decide_within(&system, 1 << 13, &Watch::none()),
                     Method::Coverability if kind == Kind::Exact || seed % 8 > 0 => continue,
                     _ => decide(&system, method, &Watch::none()),
                 };
                 certify(&system, &report.verdict, &what);
                 match &report.verdict {
-                    Verdict::Safe(_) => assert!(!brute, "{what} says safe, brute force not\n{system:?}"),
-                    Verdict::Unsafe(_) => answers.push(true),
+                    Verdict::Safe(proof) => {
+                        assert!(!brute, "{what} says safe, brute force does not\n{system:?}");
+                        answers.push(false);
+                        let (rejected, members) = drop_members(&system, proof);
+                        dropped = (dropped.0 + rejected, dropped.1 + members);
+                    }
+                    Verdict::Unsafe(run) => {
+                        answers.push(true);
+                        let mut more = run.clone();
+                        more.rules.push(system.rules.len() as u32);
+                        assert!(check_run(&system, &more).is_err(), "{what}: a rule that is not there");
+                    }
                     Verdict::Unknown(reason) => {
                         let may = match method {
                             Method::Backward => kind == Kind::Exact,
@@ -99,25 +110,23 @@ fn methods_and_brute_force_agree() {
                         assert!(may, "{what}: {reason}\n{system:?}");
                     }
                 }
-                if let Verdict::Safe(_) = report.verdict {
-                    answers.push(false);
-                    corrupt(&system, &report.verdict, false);
-                } else {
-                    corrupt(&system, &report.verdict, true);
-                }
             }
             assert!(
                 answers.windows(2).all(|pair| pair[0] == pair[1]),
                 "{kind:?} {seed}: {answers:?}\n{system:?}"
             );
             match answers.first() {
-                Some(true) => wrong += 1,
+                Some(true) => {
+                    wrong += 1;
+                    rejected += reject_proofs_of_less(&system);
+                }
                 Some(false) => safe += 1,
                 None => {}
             }
         }
         let least = many(700) / 8;
         assert!(safe > least && wrong > least, "{kind:?}: {safe} safe, {wrong} unsafe");
+        assert!(rejected > least && dropped.0 * 2 > dropped.1, "{kind:?}: {rejected}, {dropped:?}");
     }
 }
 
