@@ -8,7 +8,7 @@ pub mod proof;
 pub mod run;
 pub mod text;
 
-pub use proof::{Limit, Proof, check_proof};
+pub use proof::{Limit, Proof, Weights, check_proof};
 pub use run::{Run, check_run};
 pub use text::{Evidence, read_evidence, write_evidence};
 

@@ -47,8 +47,12 @@ fn reject_proofs_of_less(system: &Counters) -> u64 {
         less.rules.remove(index);
         for method in [Method::Backward, Method::KarpMiller] {
             if let Verdict::Safe(proof) = decide(&less, method, &Watch::none()).verdict {
-                let with = |bound, basis| Proof { bound, basis };
-                let proofs = [with(None, proof.basis.clone()), with(proof.bound.clone(), Vec::new()), proof];
+                let proofs = [
+                    Proof { bound: None, ..proof.clone() },
+                    Proof { weights: Vec::new(), ..proof.clone() },
+                    Proof { basis: Vec::new(), ..proof.clone() },
+                    proof,
+                ];
                 for proof in proofs {
                     assert!(!accepted(system, &proof), "{system:?} without rule {index}: {proof:?}");
                     rejected += 1;

@@ -1,7 +1,7 @@
 //! Can a bad configuration be covered, with any number of threads? Methods for counter systems (UCOB).
 //!
 //! * [`backward`]: the least configurations from which a bad one can be covered (UCOB, Algorithm 1), within the bound of a
-//!   forward [`oracle`] (section V);
+//!   forward [`oracle`] (section V) and of place [`invariants`];
 //! * [`karp_miller`]: forward, where any number stands for what can be pumped; for systems that only take and give;
 //! * [`forward`]: breadth first, with one thread, two, three, …; finds bugs;
 //! * [`duel`]: forward and backward against each other on two cores, what is used where no method is named.
@@ -15,6 +15,7 @@ pub mod backward;
 pub mod basis;
 pub mod duel;
 pub mod forward;
+pub mod invariants;
 pub mod karp_miller;
 pub mod net;
 pub mod oracle;

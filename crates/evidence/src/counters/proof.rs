@@ -1,9 +1,10 @@
 //! A proof that no bad configuration can be covered, and the checker that tests it.
 //!
-//! A proof has two sets. The *bound* D is downward closed and given by its [`Limit`]s: a configuration is in D if it is within
-//! one of them. It comes from a search forward (the forward oracle of UCOB, section V, or a Karp–Miller set). The *basis* B is
-//! a finite set of configurations; U is the set of those that cover a member of B. It comes from a search backward (UCOB,
-//! Algorithm 1). Either may be trivial: without a bound D is everything, and U may be empty. The checker tests:
+//! A proof has two sets. The *bound* D is downward closed: a configuration is in D if it is within one of the [`Limit`]s, and
+//! not too heavy for any of the [`Weights`]. Limits come from a search forward (the forward oracle of UCOB, section V, or a
+//! Karp–Miller set), weights from place invariants. The *basis* B is a finite set of configurations; U is the set of those
+//! that cover a member of B. It comes from a search backward (UCOB, Algorithm 1). Either may be trivial: without limits and
+//! weights D is everything, and U may be empty. The checker tests:
 //!
 //! 1. every initial configuration is in D;
 //! 2. D is closed under every rule;
@@ -22,9 +23,14 @@
 //! for smaller ones, all that is within one limit: m without what is taken, moved, with what is given, where any number less
 //! some is any number. (Of places that are tested for an exact number, nothing is left over.) A set of configurations
 //! within one limit is within a finite union of limits only if it is within one of them, since it is directed: so nothing is
-//! rejected that is closed.
+//! rejected that is closed. *Of weights* it is enough that no rule makes a configuration heavier: what it gives and the shared
+//! state after weigh no more than what it takes and the shared state before, and no token gets heavier where it moves. Those
+//! sets are closed one by one, and so is what they have in common.
 
 mod index;
+mod weights;
+
+pub use weights::Weights;
 
 use super::Rejection;
 use crate::StopReason;
@@ -110,6 +116,8 @@ impl Limit {
 pub struct Proof {
     /// The limits of a set that contains all reachable configurations; `None` for all configurations there are.
     pub bound: Option<Vec<Limit>>,
+    /// What else bounds them.
+    pub weights: Vec<Weights>,
     /// The least configurations of a set that contains all bad ones within the bound, and that no run enters.
     pub basis: Vec<Configuration>,
 }
@@ -122,7 +130,17 @@ pub fn check_proof(
 ) -> Result<(), Rejection> {
     system.validate().map_err(Rejection::Because)?;
     check_shape(system, proof).map_err(|what| Rejection::Because(what.to_string()))?;
-    let mut checker = Checker { system, stop, work: 0, bound: None, upward: Upward::new(&proof.basis) };
+    let mut checker = Checker {
+        system,
+        stop,
+        work: 0,
+        bound: None,
+        weights: &proof.weights,
+        upward: Upward::new(&proof.basis),
+    };
+    for (index, weights) in proof.weights.iter().enumerate() {
+        weights.check(system).map_err(|why| Rejection::Because(format!("weights {}: {why}", index + 1)))?;
+    }
     if let Some(limits) = &proof.bound {
         let mut bound: HashMap<Shared, Vec<&Limit>> = HashMap::new();
         limits.iter().for_each(|limit| bound.entry(limit.shared).or_default().push(limit));
@@ -157,6 +175,7 @@ struct Checker<'a> {
     work: usize,
     /// The limits by shared state; `None` for no bound.
     bound: Option<HashMap<Shared, Vec<&'a Limit>>>,
+    weights: &'a [Weights],
     upward: Upward<'a>,
 }
 
@@ -247,6 +266,10 @@ impl Checker<'_> {
     }
 
     fn in_bound(&mut self, configuration: &Configuration) -> Result<bool, Rejection> {
+        self.spend(self.weights.len())?;
+        if !self.weights.iter().all(|weights| weights.allow(configuration)) {
+            return Ok(false);
+        }
         let Some(bound) = &self.bound else { return Ok(true) };
         let limits = bound.get(&configuration.shared).map_or(&[][..], |limits| limits);
         let place = limits.iter().position(|limit| limit.contains(configuration));

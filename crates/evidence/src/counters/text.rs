@@ -11,18 +11,20 @@
 //! end 1
 //! ```
 //!
-//! A proof: the limits, in which `^*` is any number, or `bound none`; then the basis.
+//! A proof: the limits, in which `^*` is any number, or `bound none`; weights, with the most that is allowed, those of local
+//! states and those of shared states (`1^2` is: 1 weighs 2); then the basis.
 //!
 //! ```text
 //! allways counter-proof 1
 //! bound 2
 //! limit 0|0^*,1
 //! limit 1|0^*
+//! weights 3 1^2 0,1
 //! basis 0|1^2
 //! end 1
 //! ```
 
-use super::{Limit, Proof, Run};
+use super::{Limit, Proof, Run, Weights};
 use crate::text::BadEvidence;
 use crate::text::lines::{Line, Lines};
 use allways_model::counters::step::step;
@@ -54,7 +56,7 @@ pub fn write_evidence(system: &Counters, evidence: &Evidence, out: &mut dyn Writ
             }
             writeln!(out, "end {}", run.rules.len())?;
         }
-        Evidence::Proof(Proof { bound, basis }) => {
+        Evidence::Proof(Proof { bound, weights, basis }) => {
             writeln!(out, "allways counter-proof {VERSION}")?;
             match bound {
                 Some(limits) => writeln!(out, "bound {}", limits.len())?,
@@ -63,6 +65,10 @@ pub fn write_evidence(system: &Counters, evidence: &Evidence, out: &mut dyn Writ
             for Limit { shared, tokens } in bound.iter().flatten() {
                 writeln!(out, "limit {}", system.show_tokens(*shared, tokens.iter().copied()))?;
             }
+            for Weights { locals, shared, most } in weights {
+                let locals = show_bag(&system.locals, locals);
+                writeln!(out, "weights {most} {locals} {}", show_bag(&system.shared, shared))?;
+            }
             for member in basis {
                 writeln!(out, "basis {}", system.show(member))?;
             }
@@ -70,6 +76,16 @@ pub fn write_evidence(system: &Counters, evidence: &Evidence, out: &mut dyn Writ
         }
     }
     out.flush()
+}
+
+/// Numbers of names, `-` for none.
+fn show_bag(names: &[String], bag: &Bag) -> String {
+    let parts = bag.iter().map(|(number, count)| match count {
+        1 => names[number as usize].clone(),
+        _ => format!("{}^{count}", names[number as usize]),
+    });
+    let text = parts.collect::<Vec<_>>().join(",");
+    if text.is_empty() { "-".to_string() } else { text }
 }
 
 /// Whether a text starts as evidence about counter systems does. One that does, and then is wrong, is rejected; another is
@@ -182,7 +198,7 @@ impl<'a> Reader<'a> {
             line.word("`none`")?;
         }
         line.end()?;
-        let mut proof = Proof { bound: count.map(|_| Vec::new()), basis: Vec::new() };
+        let mut proof = Proof { bound: count.map(|_| Vec::new()), ..Proof::default() };
         for _ in 0..count.unwrap_or(0) {
             let mut line = lines.next("`limit`")?;
             if line.word("`limit`")? != "limit" {
@@ -198,14 +214,21 @@ impl<'a> Reader<'a> {
             proof.bound.get_or_insert_default().push(Limit { shared, tokens });
         }
         loop {
-            let mut line = lines.next("`basis` or `end`")?;
-            match line.word("`basis` or `end`")? {
+            let expected = "`weights`, `basis` or `end`";
+            let mut line = lines.next(expected)?;
+            match line.word(expected)? {
+                "weights" => {
+                    let most = line.number("the most that is allowed")?;
+                    let locals = self.bag(&mut line, &self.locals)?;
+                    let shared = self.bag(&mut line, &self.shared)?;
+                    proof.weights.push(Weights { locals, shared, most });
+                }
                 "basis" => proof.basis.push(self.configuration(&mut line)?),
                 "end" => {
                     line.count("members of the basis", proof.basis.len())?;
                     return Ok(proof);
                 }
-                _ => return Err(line.expected("`basis` or `end`")),
+                _ => return Err(line.expected(expected)),
             }
             line.end()?;
         }
@@ -229,20 +252,36 @@ impl<'a> Reader<'a> {
             None if self.system.shared.len() == 1 => (0, word),
             None => return Err(line.expected("a configuration such as `0|1,2^3`")),
         };
-        if tokens == "-" {
-            return Ok((shared, Vec::new()));
-        }
-        let tokens = tokens.split(',').map(|token| {
-            let (name, count) = token.split_once('^').unwrap_or((token, "1"));
-            let local = self.locals.get(name).copied();
-            let local = local.ok_or_else(|| line.expected("local states of the system, separated by `,`"))?;
-            if count == "*" {
-                return Ok((local, None));
-            }
-            let digits = count.bytes().all(|byte| byte.is_ascii_digit());
-            let count: Option<u64> = count.parse().ok().filter(|count| digits && (1..=MOST).contains(count));
-            Ok((local, Some(count.ok_or_else(|| line.expected("a number of tokens from 1 on after `^`"))?)))
-        });
-        Ok((shared, tokens.collect::<Result<_, _>>()?))
+        Ok((shared, counts(line, tokens, &self.locals)?))
     }
+
+    fn bag(&self, line: &mut Line, names: &HashMap<&str, u32>) -> Result<Bag, BadEvidence> {
+        let word = line.word("weights of states, or `-`")?;
+        let counts = counts(line, word, names)?.into_iter().map(|(at, count)| Some((at, count?)));
+        let counts: Option<Vec<_>> = counts.collect();
+        Ok(counts.ok_or_else(|| line.expected("a weight after each `^`"))?.into_iter().collect())
+    }
+}
+
+/// Names with numbers, `1` where there is none, `None` for `*`.
+fn counts(
+    line: &Line,
+    text: &str,
+    names: &HashMap<&str, u32>,
+) -> Result<Vec<(u32, Option<u64>)>, BadEvidence> {
+    if text == "-" {
+        return Ok(Vec::new());
+    }
+    let tokens = text.split(',').map(|token| {
+        let (name, count) = token.split_once('^').unwrap_or((token, "1"));
+        let local = names.get(name).copied();
+        let local = local.ok_or_else(|| line.expected("states of the system, separated by `,`"))?;
+        if count == "*" {
+            return Ok((local, None));
+        }
+        let digits = count.bytes().all(|byte| byte.is_ascii_digit());
+        let count: Option<u64> = count.parse().ok().filter(|count| digits && (1..=MOST).contains(count));
+        Ok((local, Some(count.ok_or_else(|| line.expected("a number of tokens from 1 on after `^`"))?)))
+    });
+    tokens.collect()
 }

@@ -1,11 +1,13 @@
 //! Backward search (UCOB, Algorithm 1): from the bad configurations to all from which one can be covered.
 //!
 //! Invariant: each member of the basis can, by relaxed rules, lead to a configuration that covers the one it was found from;
-//! and each predecessor of a member that was expanded is in the upward closure of the basis, or outside of the oracle's bound.
+//! and each predecessor of a member that was expanded is in the upward closure of the basis, or outside of the bound of the
+//! oracle and the invariants.
 //! So when all live members are expanded, the basis is a proof; and as soon as an initial configuration covers a member, the
 //! rules on the way from it are a run. Members with few tokens are expanded first: they make others superfluous.
 
 use super::basis::Basis;
+use super::invariants::Invariants;
 use super::net::{Entry, Net, Rows, configuration, count, row};
 use super::oracle::Oracle;
 use super::{Method, Report, exactly};
@@ -26,6 +28,7 @@ pub fn decide(system: &Counters, watch: &Watch) -> Report {
         system,
         net,
         oracle: Oracle::new(system),
+        invariants: Invariants::new(system),
         basis: Basis::new(system.locals.len()),
         origins: Vec::new(),
         waiting: BinaryHeap::new(),
@@ -39,6 +42,7 @@ struct Search<'a> {
     system: &'a Counters,
     net: Net,
     oracle: Oracle,
+    invariants: Invariants,
     basis: Basis,
     /// For each member, the rule and the member that it leads to; `None` for targets.
     origins: Vec<Option<(u32, u32)>>,
@@ -90,12 +94,17 @@ impl Search<'_> {
             }
         }
         let basis = self.basis.members().collect();
-        Ok(Verdict::Safe(Proof { bound: Some(self.oracle.limits()), basis }))
+        Ok(Verdict::Safe(Proof {
+            bound: Some(self.oracle.limits()),
+            weights: self.invariants.weights(),
+            basis,
+        }))
     }
 
     /// Adds a configuration, unless it is known or cannot occur. If an initial one covers it, gives the run from there.
     fn add(&mut self, shared: Shared, tokens: &[Entry], origin: Option<(u32, u32)>) -> Option<Run> {
-        if !self.oracle.allows(shared, tokens) || self.basis.contains(shared, tokens) {
+        let possible = self.oracle.allows(shared, tokens) && self.invariants.allow(shared, tokens);
+        if !possible || self.basis.contains(shared, tokens) {
             return None;
         }
         let member = self.basis.insert(shared, tokens);

@@ -94,7 +94,7 @@ impl Tree<'_> {
                 }
             }
         }
-        Ok(Verdict::Safe(Proof { bound: Some(self.limits()), basis: Vec::new() }))
+        Ok(Verdict::Safe(Proof { bound: Some(self.limits()), ..Proof::default() }))
     }
 
     /// Adds a node unless it is within one that is there. If a target is within it, gives the node and the target.
