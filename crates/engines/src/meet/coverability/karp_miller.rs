@@ -15,6 +15,7 @@
 //! what it takes is. At a node that was enlarged, if more is needed where it got ω than it had, walk back around the loop
 //! once more: there is less to be needed each time. At the root, any number is any number.
 
+use super::shorten::shorten;
 use super::{Method, Report};
 use crate::engine::{Progress, Watch};
 use allways_evidence::StopReason;
@@ -158,7 +159,7 @@ impl Tree<'_> {
         let initial = initial.expect("what is needed at a root is within it");
         let mut rules = back.rules;
         rules.reverse();
-        Ok(Verdict::Unsafe(Run { initial, rules }))
+        Ok(Verdict::Unsafe(shorten(self.system, Run { initial, rules })))
     }
 
     /// The largest nodes.
