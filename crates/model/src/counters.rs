@@ -143,7 +143,7 @@ impl Target {
 /// A counter system, and what it must avoid.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// The names of the shared states.
+    /// The names of the shared states; of a net, which has none to speak of, a single empty one.
     pub shared: Vec<String>,
     /// The names of the local states.
     pub locals: Vec<String>,
@@ -156,6 +156,11 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Whether there is a single shared state without a name, which then is not written.
+    pub fn is_net(&self) -> bool {
+        matches!(&self.shared[..], [name] if name.is_empty())
+    }
+
     /// Whether all rules only take and give, as in a Petri net.
     pub fn is_plain(&self) -> bool {
         self.rules.iter().all(Rule::is_plain)
@@ -187,12 +192,13 @@ impl Counters {
 
     /// Says what is wrong with a system that was not made by one of our readers. Engines and checkers rely on it.
     ///
-    /// Every number must have a name; names are not empty, different, and have none of `|`, `,`, `^`, `*`, `#` and white
+    /// Every number must have a name; names are different, not empty (but see [`Counters::shared`]), and have none of `|`, `,`, `^`, `*`, `#` and white
     /// space; lists are sorted; no number of tokens is larger than [`MOST`].
     pub fn validate(&self) -> Result<(), String> {
-        for (names, what) in [(&self.shared, "shared"), (&self.locals, "local")] {
-            check_names(names).map_err(|why| format!("a {what} state {why}"))?;
+        if !self.is_net() {
+            check_names(&self.shared).map_err(|why| format!("a shared state {why}"))?;
         }
+        check_names(&self.locals).map_err(|why| format!("a local state {why}"))?;
         let shared = |shared: Shared| in_range(shared, &self.shared, "shared");
         let bag = |bag: &Bag| {
             bag.iter().try_for_each(|(local, count)| match count {
@@ -231,7 +237,7 @@ impl Counters {
         })
     }
 
-    /// Writes a configuration: `shared|local,local^3`, `-` for no tokens; of a system with a single shared state, without it.
+    /// Writes a configuration: `shared|local,local^3`, `-` for no tokens; of a net, without the shared state.
     pub fn show(&self, configuration: &Configuration) -> String {
         self.show_tokens(configuration.shared, configuration.tokens.iter().map(|(at, n)| (at, Some(n))))
     }
@@ -243,7 +249,7 @@ impl Counters {
         tokens: impl IntoIterator<Item = (Local, Option<u64>)>,
     ) -> String {
         let mut text = String::new();
-        if self.shared.len() != 1 {
+        if !self.is_net() {
             text = format!("{}|", self.shared[shared as usize]);
         }
         let tokens = tokens.into_iter().map(|(local, count)| {

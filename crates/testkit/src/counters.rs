@@ -1,9 +1,12 @@
-//! Small random counter systems, the same for the same seed, and brute force on them.
+//! Small random counter systems, the same for the same seed, brute force on them, and the files of the corpus.
 
+use allways_lang::{spec, tts};
 use allways_model::counters::step::step;
 use allways_model::counters::{Bag, Configuration, Counters, Initial, Local, Rule, Target};
 use fastrand::Rng;
 use std::collections::{HashSet, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// What the rules of a random system may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,4 +112,37 @@ pub fn small(system: &Counters, most: u64) -> Vec<Configuration> {
     shared
         .flat_map(|shared| all.iter().map(move |tokens| Configuration { shared, tokens: tokens.clone() }))
         .collect()
+}
+
+/// The folder of the counter systems of the corpus.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/counters")
+}
+
+/// The `.spec` and `.tts` files of a folder, by name; none if there is no such folder.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let counters =
+        |path: &PathBuf| path.extension().is_some_and(|ending| ending == "spec" || ending == "tts");
+    let mut paths: Vec<PathBuf> = paths.filter(counters).collect();
+    paths.sort();
+    paths
+}
+
+/// Reads a `.spec` file, or a `.tts` file with what is beside it. Panics if anything is wrong with them.
+pub fn load(path: &Path) -> Counters {
+    let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    if path.extension().is_some_and(|ending| ending == "spec") {
+        let parsed = spec::parse(&text);
+        return parsed.system.unwrap_or_else(|| panic!("{}: {:?}", path.display(), parsed.diagnostics));
+    }
+    let parsed = tts::parse(&text);
+    let mut tts = parsed.system.unwrap_or_else(|| panic!("{}: {:?}", path.display(), parsed.diagnostics));
+    let prop = fs::read(path.with_extension("prop")).expect("a property");
+    tts.read_targets(&prop).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
+    if let Ok(init) = fs::read(path.with_extension("init")) {
+        tts.read_init(&init).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
+    }
+    tts.system
 }

@@ -1,6 +1,6 @@
 //! Evidence about counter systems as text. Like [evidence about pushdown systems](crate::text): a first line with kind and
 //! version, one thing per line, blank lines and lines that start with `#` are skipped, and the last line says how many there
-//! were. Configurations are written `shared|local,local^3`; of a system with one shared state, without it.
+//! were. Configurations are written `shared|local,local^3`; of a net, without the shared state.
 //!
 //! A run: where it starts, then for each step the rule, counted from 1, its line, and the configuration afterwards.
 //!
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
                 let shared = self.shared.get(name).copied();
                 (shared.ok_or_else(|| line.expected("a shared state of the system before `|`"))?, tokens)
             }
-            None if self.system.shared.len() == 1 => (0, word),
+            None if self.system.is_net() => (0, word),
             None => return Err(line.expected("a configuration such as `0|1,2^3`")),
         };
         Ok((shared, counts(line, tokens, &self.locals)?))

@@ -27,7 +27,7 @@ pub(super) fn read(text: &[u8]) -> Parsed {
         scanner,
         next,
         places: HashMap::new(),
-        system: Counters { shared: vec!["net".to_string()], ..Counters::default() },
+        system: Counters { shared: vec![String::new()], ..Counters::default() },
         diagnostics,
     };
     reader.file();
