@@ -13,6 +13,9 @@ use allways_model::counters::step::{pre, step};
 use allways_model::counters::{Configuration, Counters, Rule};
 use allways_testkit::counters::{Kind, goes_wrong, small, system};
 
+/// Forward alone may go on for ever; within this it finds whatever brute force finds quickly.
+const EFFORT: forward::Effort = forward::Effort { images: 1 << 13, stored: 1 << 13 };
+
 fn many(usual: u64) -> u64 {
     std::env::var("ALLWAYS_RANDOM").map_or(usual, |count| count.parse().expect("a number"))
 }
@@ -85,9 +88,8 @@ fn methods_and_brute_force_agree() {
             let mut answers = Vec::new();
             for method in [Method::Backward, Method::KarpMiller, Method::Forward, Method::Coverability] {
                 let what = format!("{kind:?} {seed}, {}", method.name());
-                // Forward alone may go on for ever; within these steps it finds whatever brute force finds quickly.
                 let report = match method {
-                    Method::Forward => forward::decide_within(&system, 1 << 13, &Watch::none()),
+                    Method::Forward => forward::decide_within(&system, EFFORT, &Watch::none()),
                     Method::Coverability if kind == Kind::Exact || seed % 8 > 0 => continue,
                     _ => decide(&system, method, &Watch::none()),
                 };

@@ -1,54 +1,80 @@
 //! Forward against backward, on two cores; the first that decides stops the other.
 //!
-//! Backward decides everything in principle, and is slow where much of what is bad cannot occur. Forward finds bugs with short
-//! runs; where no rule moves tokens, Karp and Miller's tree takes over after a while, which decides as well.
+//! Backward decides everything in principle, and is slow where much of what is bad cannot occur. It starts alone, since most
+//! systems take it a moment. Then forward looks for bugs; where no rule moves tokens, Karp and Miller's tree takes over
+//! after a while, which decides as well. What forward stores is limited: it must not starve the other side.
 
-use super::{Method, Report, backward, forward, karp_miller};
+use super::forward::{Effort, decide_within};
+use super::{Method, Report, backward, karp_miller};
 use crate::engine::Watch;
 use allways_evidence::StopReason;
 use allways_evidence::counters::Verdict;
 use allways_model::counters::Counters;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
-/// So many steps are explored before the tree takes over.
-const HEAD_START: u64 = 1 << 17;
+/// For so long backward is alone.
+const HEAD_START: Duration = Duration::from_millis(10);
+
+/// So often the caller is asked whether it is over.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// So much is explored before the tree takes over…
+const BEFORE_THE_TREE: Effort = Effort { images: 1 << 17, stored: 1 << 20 };
+
+/// …and so much if there is none.
+const WITHOUT_A_TREE: Effort = Effort { images: u64::MAX, stored: 1 << 20 };
 
 /// Decides, or says why neither side could.
 pub fn decide(system: &Counters, watch: &Watch) -> Report {
     let over = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        for side in [backward::decide, ahead] {
+        let start = |side: fn(&Counters, &Watch) -> Report| {
             let (sender, over) = (sender.clone(), &over);
             scope.spawn(move || {
                 let report = side(system, &Watch { over: Some(over), ..*watch });
                 // The receiver is gone only if the duel is over.
                 let _ = sender.send(report);
             });
+        };
+        start(backward::decide);
+        let mut first = receiver.recv_timeout(HEAD_START).ok();
+        if let Some(report) = first.take_if(|report| decided(report)) {
+            return report;
         }
-        drop(sender);
-        let mut best: Option<Report> = None;
-        for report in receiver {
-            if !matches!(report.verdict, Verdict::Unknown(_)) {
-                over.store(true, Ordering::Relaxed);
-                return report;
+        start(ahead);
+        // Whoever called may have been told elsewhere that it is over; the sides only look at this duel.
+        let next = || loop {
+            match receiver.recv_timeout(LOOK) {
+                Ok(report) => return report,
+                Err(_) if watch.over.is_some_and(|over| over.load(Ordering::Relaxed)) => {
+                    over.store(true, Ordering::Relaxed);
+                }
+                Err(_) => {}
             }
-            // What backward says is more telling than what forward says, unless it is only that it was stopped.
-            let stopped = matches!(report.verdict, Verdict::Unknown(StopReason::Interrupted));
-            if best.is_none() || report.method == Method::Backward && !stopped {
-                best = Some(report);
-            }
+        };
+        let second = next();
+        if decided(&second) {
+            over.store(true, Ordering::Relaxed);
+            return second;
         }
-        best.expect("both sides report")
+        let last = first.unwrap_or_else(next);
+        // Of two that gave up, what backward says is more telling.
+        if decided(&last) || last.method == Method::Backward { last } else { second }
     })
+}
+
+fn decided(report: &Report) -> bool {
+    !matches!(report.verdict, Verdict::Unknown(_))
 }
 
 fn ahead(system: &Counters, watch: &Watch) -> Report {
     if !system.is_plain() {
-        return forward::decide(system, watch);
+        return decide_within(system, WITHOUT_A_TREE, watch);
     }
-    let report = forward::decide_within(system, HEAD_START, watch);
+    let report = decide_within(system, BEFORE_THE_TREE, watch);
     match report.verdict {
         Verdict::Unknown(StopReason::Bound(_)) => karp_miller::decide(system, watch),
         _ => report,

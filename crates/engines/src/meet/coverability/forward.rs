@@ -16,12 +16,21 @@ use rustc_hash::FxBuildHasher;
 
 /// Looks for a run that goes wrong.
 pub fn decide(system: &Counters, watch: &Watch) -> Report {
-    decide_within(system, u64::MAX, watch)
+    decide_within(system, Effort { images: u64::MAX, stored: usize::MAX }, watch)
 }
 
-/// The same, but gives up when so many successors were computed.
-pub fn decide_within(system: &Counters, most: u64, watch: &Watch) -> Report {
-    let mut search = Search::new(system, most);
+/// When to give up.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// When so many successors were computed.
+    pub images: u64,
+    /// From one start, when so many configurations are stored.
+    pub stored: usize,
+}
+
+/// The same with a limited effort.
+pub fn decide_within(system: &Counters, effort: Effort, watch: &Watch) -> Report {
+    let mut search = Search::new(system, effort);
     let verdict = search.run(watch).unwrap_or_else(Verdict::Unknown);
     Report { verdict, method: Method::Forward, stored: search.stored, images: search.images }
 }
@@ -30,7 +39,7 @@ struct Search<'a> {
     system: &'a Counters,
     /// By the shared state before them.
     rules: Vec<Vec<(u32, &'a Rule)>>,
-    most: u64,
+    effort: Effort,
     stored: usize,
     images: u64,
 }
@@ -45,7 +54,7 @@ enum Explored {
 }
 
 impl<'a> Search<'a> {
-    fn new(system: &'a Counters, most: u64) -> Search<'a> {
+    fn new(system: &'a Counters, effort: Effort) -> Search<'a> {
         let mut rules: Vec<Vec<(u32, &Rule)>> = vec![Vec::new(); system.shared.len()];
         let mut seen = HashSet::new();
         for (number, rule) in system.rules.iter().enumerate() {
@@ -53,11 +62,11 @@ impl<'a> Search<'a> {
                 rules[rule.from as usize].push((number as u32, rule));
             }
         }
-        Search { system, rules, most, stored: 0, images: 0 }
+        Search { system, rules, effort, stored: 0, images: 0 }
     }
 
     fn run(&mut self, watch: &Watch) -> Result<Verdict, StopReason> {
-        let mut budget = 1_usize << 10;
+        let mut budget = self.effort.stored.min(1 << 10);
         // The sets of initial configurations, and how many tokens more there are, that were not explored to the end.
         let mut open: Vec<(&Initial, u64)> = Vec::new();
         for more in 0.. {
@@ -76,18 +85,19 @@ impl<'a> Search<'a> {
                 match self.explore(starts, budget, watch)? {
                     Explored::Found(run) => return Ok(Verdict::Unsafe(run)),
                     Explored::All => {}
+                    Explored::Part if budget >= self.effort.stored => {}
                     Explored::Part => unfinished.push((initial, more)),
                 }
             }
             open = unfinished;
-            budget = budget.saturating_mul(2);
+            budget = budget.saturating_mul(2).min(self.effort.stored);
         }
         Err(StopReason::Bound("all that can be reached, but a search forward gives no proof".to_string()))
     }
 
     fn spent(&self) -> Result<(), StopReason> {
-        match self.images > self.most {
-            true => Err(StopReason::Bound(format!("{} steps", self.most))),
+        match self.images > self.effort.images {
+            true => Err(StopReason::Bound(format!("{} steps", self.effort.images))),
             false => Ok(()),
         }
     }
@@ -98,7 +108,7 @@ impl<'a> Search<'a> {
         budget: usize,
         watch: &Watch,
     ) -> Result<Explored, StopReason> {
-        const EVERY: u64 = 1 << 10;
+        const EVERY: u64 = 1 << 6;
         let mut seen = Seen { monotone: self.system.is_monotone(), ..Seen::default() };
         // Where each configuration comes from; `None` for those to start from.
         let mut found: Vec<(Configuration, Option<(u32, u32)>)> = Vec::new();

@@ -39,6 +39,16 @@ pub fn decide(system: &Counters, watch: &Watch) -> Report {
 /// Any number of tokens.
 const ANY: u64 = u64::MAX;
 
+/// A bit for each place with a token, and for each with any number; several places share a bit.
+type Support = [u64; 2];
+
+fn support(label: &[(Local, u64)]) -> Support {
+    label.iter().fold([0; 2], |[some, any], &(local, count)| {
+        let bit = 1 << (local % 64);
+        [some | bit, if count == ANY { any | bit } else { any }]
+    })
+}
+
 /// Numbers of tokens by place, sorted, without zeros.
 type Label = Vec<(Local, u64)>;
 
@@ -60,14 +70,15 @@ enum Origin {
 struct Tree<'a> {
     system: &'a Counters,
     nodes: Vec<Node>,
-    by_shared: HashMap<Shared, Vec<usize>, FxBuildHasher>,
+    /// With the places where they have tokens, and those where they have any number, as bits.
+    by_shared: HashMap<Shared, Vec<(Support, usize)>, FxBuildHasher>,
     waiting: Vec<usize>,
     images: u64,
 }
 
 impl Tree<'_> {
     fn grow(&mut self, watch: &Watch) -> Result<Verdict, StopReason> {
-        const EVERY: u64 = 1 << 8;
+        const EVERY: u64 = 1 << 4;
         for (number, initial) in self.system.initial.iter().enumerate() {
             let fixed = initial.tokens.iter().filter(|(local, _)| initial.any.binary_search(local).is_err());
             let mut label: Label = fixed.chain(initial.any.iter().map(|&local| (local, ANY))).collect();
@@ -101,8 +112,12 @@ impl Tree<'_> {
     /// Adds a node unless it is within one that is there. If a target is within it, gives the node and the target.
     fn add(&mut self, shared: Shared, mut label: Label, origin: Origin) -> Option<(usize, Bag)> {
         let others = self.by_shared.get(&shared).map_or(&[][..], |others| others);
+        let [some, any] = support(&label);
         // The latest are the most alike.
-        if others.iter().rev().any(|&other| within(&label, &self.nodes[other].label)) {
+        let known = others.iter().rev().any(|&([other_some, other_any], other)| {
+            some & !other_some == 0 && any & !other_any == 0 && within(&label, &self.nodes[other].label)
+        });
+        if known {
             return None;
         }
         let enlarged = self.enlarge(shared, &mut label, origin);
@@ -111,8 +126,8 @@ impl Tree<'_> {
                 && target.tokens.iter().all(|(local, count)| count <= of(&label, local))
         });
         let node = self.nodes.len();
+        self.by_shared.entry(shared).or_default().push((support(&label), node));
         self.nodes.push(Node { shared, label, origin, enlarged });
-        self.by_shared.entry(shared).or_default().push(node);
         self.waiting.push(node);
         bad.map(|target| (node, target.tokens.clone()))
     }
@@ -167,9 +182,9 @@ impl Tree<'_> {
         let mut limits: Vec<Limit> = Vec::new();
         for nodes in self.by_shared.values() {
             // Nothing that came later is within something earlier, so it can only be the other way round.
-            for (index, &node) in nodes.iter().enumerate() {
+            for (index, &(_, node)) in nodes.iter().enumerate() {
                 let label = &self.nodes[node].label;
-                if nodes[index + 1..].iter().any(|&later| within(label, &self.nodes[later].label)) {
+                if nodes[index + 1..].iter().any(|&(_, later)| within(label, &self.nodes[later].label)) {
                     continue;
                 }
                 let tokens = label.iter().map(|&(local, count)| (local, (count != ANY).then_some(count)));

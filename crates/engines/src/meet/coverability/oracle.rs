@@ -3,7 +3,7 @@
 //!
 //! The set is closed: it contains the initial pairs; where a rule can fire with what it contains, it contains what the rule
 //! gives, and whatever can stand beside stays beside. So it bounds what is reachable, and a configuration with a token
-//! outside of it can be left out of a search backward.
+//! outside of it can be left out of a search backward. Sets of local states are bits, 64 to a word.
 
 use super::net::{Entry, place};
 use allways_evidence::counters::Limit;
@@ -11,7 +11,8 @@ use allways_model::counters::{Counters, Local, Rule, Shared};
 
 /// For each shared state, the local states that may occur with it; `None` if it cannot be reached.
 pub struct Oracle {
-    allowed: Vec<Option<Vec<bool>>>,
+    allowed: Vec<Option<Vec<u64>>>,
+    places: usize,
 }
 
 impl Oracle {
@@ -21,41 +22,45 @@ impl Oracle {
         for rule in &system.rules {
             from[rule.from as usize].push(rule);
         }
-        let mut oracle = Oracle { allowed: vec![None; system.shared.len()] };
-        let mut waiting: Vec<Shared> = Vec::new();
-        let places = system.locals.len();
+        let mut oracle = Oracle { allowed: vec![None; system.shared.len()], places: system.locals.len() };
+        let mut waiting = Waiting { list: Vec::new(), listed: vec![false; system.shared.len()] };
         for initial in &system.initial {
-            let tokens = initial.tokens.iter().map(|(local, _)| local).chain(initial.any.iter().copied());
-            oracle.add(initial.shared, tokens, places, &mut waiting);
+            let mut tokens = oracle.none();
+            initial.tokens.iter().for_each(|(local, _)| set(&mut tokens, local));
+            initial.any.iter().for_each(|&local| set(&mut tokens, local));
+            oracle.add(initial.shared, &tokens, &mut waiting);
         }
         while let Some(shared) = waiting.pop() {
             let Some(here) = oracle.allowed[shared as usize].clone() else { continue };
             for rule in &from[shared as usize] {
-                if !rule.takes.iter().all(|(local, _)| here[local as usize]) {
-                    continue;
+                if rule.takes.iter().all(|(local, _)| is_set(&here, local)) {
+                    let mut after = here.clone();
+                    if !rule.is_plain() {
+                        after = oracle.none();
+                        let beside = (0..system.locals.len() as Local).filter(|&local| is_set(&here, local));
+                        beside.filter_map(|local| rule.goes(local)).for_each(|local| set(&mut after, local));
+                    }
+                    rule.gives.iter().for_each(|(local, _)| set(&mut after, local));
+                    oracle.add(rule.to, &after, &mut waiting);
                 }
-                let beside = (0..places as Local).filter(|&local| here[local as usize]);
-                let moved = beside.filter_map(|local| rule.goes(local));
-                let given = rule.gives.iter().map(|(local, _)| local);
-                oracle.add(rule.to, moved.chain(given), places, &mut waiting);
             }
         }
         oracle
     }
 
-    fn add(
-        &mut self,
-        shared: Shared,
-        tokens: impl Iterator<Item = Local>,
-        places: usize,
-        waiting: &mut Vec<Shared>,
-    ) {
+    fn none(&self) -> Vec<u64> {
+        vec![0; self.places.div_ceil(64)]
+    }
+
+    fn add(&mut self, shared: Shared, tokens: &[u64], waiting: &mut Waiting) {
+        let none = self.none();
         let mut changed = self.allowed[shared as usize].is_none();
-        let allowed = self.allowed[shared as usize].get_or_insert_with(|| vec![false; places]);
-        for local in tokens {
-            changed |= !std::mem::replace(&mut allowed[local as usize], true);
+        let allowed = self.allowed[shared as usize].get_or_insert(none);
+        for (word, &more) in allowed.iter_mut().zip(tokens) {
+            changed |= more & !*word != 0;
+            *word |= more;
         }
-        if changed && !waiting.contains(&shared) {
+        if changed {
             waiting.push(shared);
         }
     }
@@ -63,18 +68,45 @@ impl Oracle {
     /// Whether a configuration is within the bound.
     pub fn allows(&self, shared: Shared, row: &[Entry]) -> bool {
         let allowed = &self.allowed[shared as usize];
-        allowed.as_ref().is_some_and(|allowed| row.iter().all(|&entry| allowed[place(entry) as usize]))
+        allowed.as_ref().is_some_and(|allowed| row.iter().all(|&entry| is_set(allowed, place(entry))))
     }
 
     /// The bound as evidence.
     pub fn limits(&self) -> Vec<Limit> {
         let reached =
-            self.allowed.iter().enumerate().filter_map(|(shared, allowed)| Some((shared, allowed.as_ref()?)));
-        let limit = |(shared, allowed): (usize, &Vec<bool>)| {
-            let tokens =
-                (0..allowed.len()).filter(|&local| allowed[local]).map(|local| (local as Local, None));
-            Limit { shared: shared as Shared, tokens: tokens.collect() }
+            self.allowed.iter().enumerate().filter_map(|(at, allowed)| Some((at, allowed.as_ref()?)));
+        let limit = |(shared, allowed): (usize, &Vec<u64>)| {
+            let places = (0..self.places as Local).filter(|&local| is_set(allowed, local));
+            Limit { shared: shared as Shared, tokens: places.map(|local| (local, None)).collect() }
         };
         reached.map(limit).collect()
+    }
+}
+
+fn set(bits: &mut [u64], local: Local) {
+    bits[local as usize / 64] |= 1 << (local % 64);
+}
+
+fn is_set(bits: &[u64], local: Local) -> bool {
+    bits[local as usize / 64] >> (local % 64) & 1 == 1
+}
+
+/// Shared states that are to be looked at again, each listed once.
+struct Waiting {
+    list: Vec<Shared>,
+    listed: Vec<bool>,
+}
+
+impl Waiting {
+    fn push(&mut self, shared: Shared) {
+        if !std::mem::replace(&mut self.listed[shared as usize], true) {
+            self.list.push(shared);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Shared> {
+        let shared = self.list.pop()?;
+        self.listed[shared as usize] = false;
+        Some(shared)
     }
 }
