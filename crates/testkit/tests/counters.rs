@@ -9,6 +9,7 @@ use allways_evidence::StopReason;
 use allways_evidence::counters::{
     Evidence, Proof, Run, Verdict, check_proof, check_run, read_evidence, write_evidence,
 };
+use allways_lang::spec;
 use allways_model::counters::step::{pre, step};
 use allways_model::counters::{Configuration, Counters, Rule};
 use allways_testkit::counters::{Kind, goes_wrong, small, system};
@@ -173,6 +174,30 @@ fn predecessors_are_what_they_should_be() {
             }
         }
     }
+}
+
+/// Written for mist and read again, with the control as tokens, a system has the same verdict.
+#[test]
+fn systems_as_nets_keep_their_verdicts() {
+    let word = |system: &Counters| match decide(system, Method::Backward, &Watch::none()).verdict {
+        Verdict::Safe(_) => "safe",
+        Verdict::Unsafe(_) => "unsafe",
+        Verdict::Unknown(_) => "unknown",
+    };
+    let mut written = 0;
+    for seed in 0..many(400) {
+        for kind in [Kind::Moves, Kind::Exact] {
+            let mut system = system(seed, kind);
+            system.initial.truncate(1);
+            let text = spec::write(&system).expect("one initial set, and a target");
+            let net = spec::parse(text.as_bytes());
+            let net = net.system.unwrap_or_else(|| panic!("{kind:?} {seed}: {:?}\n{text}", net.diagnostics));
+            net.validate().expect("a valid system");
+            assert_eq!(word(&net), word(&system), "{kind:?} {seed}\n{text}");
+            written += 1;
+        }
+    }
+    assert!(written > 0);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use allways_evidence::StopReason;
 use allways_evidence::counters::Verdict;
 use allways_model::counters::Counters;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 /// For so long backward is alone.
@@ -45,14 +45,18 @@ pub fn decide(system: &Counters, watch: &Watch) -> Report {
             return report;
         }
         start(ahead);
-        // Whoever called may have been told elsewhere that it is over; the sides only look at this duel.
+        // So that a side which ends without a word, by a panic, is noticed.
+        drop(sender);
         let next = || loop {
             match receiver.recv_timeout(LOOK) {
                 Ok(report) => return report,
-                Err(_) if watch.over.is_some_and(|over| over.load(Ordering::Relaxed)) => {
-                    over.store(true, Ordering::Relaxed);
+                Err(RecvTimeoutError::Disconnected) => panic!("both sides report"),
+                // Whoever called may have been told elsewhere that it is over; the sides only look at this duel.
+                Err(RecvTimeoutError::Timeout) => {
+                    if watch.over.is_some_and(|outer| outer.load(Ordering::Relaxed)) {
+                        over.store(true, Ordering::Relaxed);
+                    }
                 }
-                Err(_) => {}
             }
         };
         let second = next();
