@@ -1,9 +1,9 @@
 //! Upward-closed sets of configurations, by their least members.
 //!
 //! Invariant: no live member covers another. A member that turns out to cover a new one dies; it stays in the arena, since a
-//! run may go through it.
+//! run may go through it, and for a while in the lists: what covers it covers the new one as well.
 //!
-//! *Is this covered?* Each live member is listed under one of its places, the one with the shortest list when it came. What
+//! *Is this covered?* Each live member is listed under one of its places, the one in which the fewest members had tokens when it came. What
 //! covers it has a token there, so only the lists of its own places matter. In a list, a member is first compared by its
 //! total and by a signature of 64 bits, whose bits stand for "at least so many in this place": the bits of what is covered are
 //! among the bits of what covers it.
@@ -47,6 +47,8 @@ pub struct Basis {
     /// By shared state, the member without tokens.
     bare: HashMap<Shared, u32, FxBuildHasher>,
     live: usize,
+    /// How many are dead and still listed.
+    unburied: usize,
 }
 
 /// At least so many tokens set a bit.
@@ -65,6 +67,7 @@ impl Basis {
             all: HashMap::default(),
             bare: HashMap::default(),
             live: 0,
+            unburied: 0,
         }
     }
 
@@ -157,7 +160,7 @@ impl Basis {
         let shortest = row
             .iter()
             .map(|&entry| place(entry))
-            .min_by_key(|&local| self.keys.get(&(shared, local)).map_or(0, Vec::len));
+            .min_by_key(|&local| self.all.get(&(shared, local)).map_or(0, Vec::len));
         match shortest {
             None => drop(self.bare.insert(shared, member)),
             Some(local) => self.keys.entry((shared, local)).or_default().push(hint),
@@ -189,6 +192,7 @@ impl Basis {
                 let list = self.all.get(&(shared, local)).map_or(&[][..], |list| list);
                 let larger = list.iter().filter(|hint| {
                     hint.total > new.total
+                        && self.is_alive(hint.member)
                         && new.signature & !hint.signature == 0
                         && covers(self.row(hint.member), row)
                 });
@@ -196,16 +200,15 @@ impl Basis {
             }
         }
         for member in dead {
-            let tokens: Vec<Entry> = self.row(member).to_vec();
-            for entry in tokens {
-                for lists in [&mut self.keys, &mut self.all] {
-                    if let Some(list) = lists.get_mut(&(shared, place(entry))) {
-                        list.retain(|hint| hint.member != member);
-                    }
-                }
-            }
             self.members[member as usize].alive = false;
             self.live -= 1;
+            self.unburied += 1;
+        }
+        if self.unburied > 64 + self.live / 4 {
+            self.unburied = 0;
+            for list in self.keys.values_mut().chain(self.all.values_mut()) {
+                list.retain(|hint| self.members[hint.member as usize].alive);
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ const HEAD_START: Duration = Duration::from_millis(10);
 const LOOK: Duration = Duration::from_millis(2);
 
 /// So much is explored before the tree takes over…
-const BEFORE_THE_TREE: Effort = Effort { images: 1 << 17, stored: 1 << 20 };
+const BEFORE_THE_TREE: Effort = Effort { images: 1 << 15, stored: 1 << 20 };
 
 /// …and so much if there is none.
 const WITHOUT_A_TREE: Effort = Effort { images: u64::MAX, stored: 1 << 20 };
