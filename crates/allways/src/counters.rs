@@ -2,7 +2,34 @@
 //!
 //! `FILE.spec` holds all of a system, as in mist. Beside `FILE.tts`, `FILE.prop` holds what must never be covered and
 //! `FILE.init` where it starts; both can be given as texts instead, which win. Whoever makes a [`Counters`] in another way
-//! asks [`check`] as well.
+//! asks [`check`] as well:
+//!
+//! ```
+//! use allways::counters::check;
+//! use allways::Watch;
+//! use allways_engines::meet::coverability::Method;
+//! use allways_evidence::counters::Verdict;
+//! use allways_model::counters::{Bag, Counters, Initial, Rule, Target};
+//!
+//! // Any number of threads are outside, 0, or inside, 1; the shared state says whether somebody is inside.
+//! let one = |local| Bag::from_iter([(local, 1)]);
+//! let mut system = Counters {
+//!     shared: vec!["free".into(), "taken".into()],
+//!     locals: vec!["outside".into(), "inside".into(), "waiting".into()],
+//!     rules: vec![Rule::plain(0, 1, one(0), one(1), 1), Rule::plain(1, 0, one(1), one(0), 2)],
+//!     initial: vec![Initial { shared: 0, tokens: Bag::new(), any: vec![0, 2] }],
+//!     targets: vec![Target { shared: None, tokens: Bag::from_iter([(1, 2)]) }],
+//! };
+//! system.validate().expect("names and numbers fit");
+//! let checked = check(&system, Method::Coverability, &Watch::none()).expect("no evidence is refuted");
+//! assert!(matches!(checked.report.verdict, Verdict::Safe(_)) && checked.certified);
+//!
+//! // A broadcast that sends all that wait inside.
+//! system.rules.push(Rule { moves: vec![(2, Some(1))], ..Rule::plain(0, 0, one(0), one(0), 3) });
+//! let checked = check(&system, Method::Coverability, &Watch::none()).expect("no evidence is refuted");
+//! let Verdict::Unsafe(run) = checked.report.verdict else { panic!("two can be inside") };
+//! assert_eq!(run.rules, [2], "the rules that fire, by their index");
+//! ```
 
 use crate::load::{LoadError, Remarks, Text, read, read_if_there};
 use crate::verify::Refuted;

@@ -192,8 +192,8 @@ impl Counters {
 
     /// Says what is wrong with a system that was not made by one of our readers. Engines and checkers rely on it.
     ///
-    /// Every number must have a name; names are different, not empty (but see [`Counters::shared`]), and have none of `|`, `,`, `^`, `*`, `#` and white
-    /// space; lists are sorted; no number of tokens is larger than [`MOST`].
+    /// Every number must have a name; names are different, not empty (but see [`Counters::shared`]), and have none of `|`, `,`,
+    /// `^`, `*`, `#` and white space; lists are sorted; no number of tokens is larger than [`MOST`].
     pub fn validate(&self) -> Result<(), String> {
         if !self.is_net() {
             check_names(&self.shared).map_err(|why| format!("a shared state {why}"))?;

@@ -1,22 +1,23 @@
-//! The commands for counter systems, files that end in `.spec` or `.tts`.
+//! The commands for counter systems, files that end in `.spec` or `.tts`: `check` is here.
 
-use super::arguments::{Certify, Check, Convert, Format, Replay};
+mod convert;
+mod evidence;
+
+pub use convert::convert;
+pub use evidence::{certify, replay};
+
+use super::arguments::Check;
 use super::evidence::Destination;
 use super::exit::Exit;
 use super::session::Session;
 use super::{Context, Failure, words};
 use allways::counters::{Checked, check as ask, is_counters, load};
-use allways::load::read;
 use allways::{LoadError, StopReason, Watch};
 use allways_engines::meet::coverability::Method;
-use allways_evidence::counters::text::claims_to_be_evidence;
-use allways_evidence::counters::{
-    Evidence, Rejection, Run, Verdict, check_proof, check_run, read_evidence, write_evidence,
-};
-use allways_lang::{spec, tts};
+use allways_evidence::counters::{Evidence, Run, Verdict, write_evidence};
 use allways_model::counters::Counters;
 use serde::Serialize;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -179,7 +180,12 @@ impl Answer<'_> {
             Verdict::Safe(proof) => {
                 let basis = words::count(proof.basis.len() as u128, "configuration");
                 let limits = proof.bound.as_ref().map_or(0, Vec::len);
-                let bound = words::count(limits as u128, "limit");
+                let weights = proof.weights.len() as u128;
+                let bound = format!(
+                    "{}, {}",
+                    words::count(limits as u128, "limit"),
+                    words::count(weights, "invariant")
+                );
                 let targets = targets(system);
                 let rest = format!(
                     "{file} never covers {targets}, with any number of threads ({engine}, {bound}, basis of {basis}, certified, {time})"
@@ -318,158 +324,5 @@ impl RunObject {
         });
         let trace = std::iter::once(initial).chain(steps).collect();
         RunObject { steps: run.rules.len(), threads: run.threads(system).1, trace }
-    }
-}
-
-/// A system and evidence about it, or why it is none.
-fn case(
-    file: &Path,
-    evidence: &Path,
-    init: Option<&str>,
-    targets: &[String],
-    context: &mut Context,
-) -> Result<(Counters, Result<Evidence, String>), Failure> {
-    let (system, remarks) = load(file, init, targets, &Watch::none())?;
-    context.complaints.remarks(&remarks);
-    let text = read(evidence, &Watch::none())?.bytes;
-    match read_evidence(&system, &text) {
-        Ok(evidence) => Ok((system, Ok(evidence))),
-        Err(bad) if claims_to_be_evidence(&text) => {
-            let why = format!("line {}, column {}: {}", bad.line, bad.column, bad.what);
-            Ok((system, Err(why)))
-        }
-        Err(bad) => Err(Failure::NoEvidence(evidence.to_path_buf(), bad)),
-    }
-}
-
-/// Runs `certify`.
-pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failure> {
-    Session::heed_interruptions();
-    let session = Session::new(context.started, arguments.limits, false);
-    let targets = &arguments.targets.states;
-    let (system, evidence) =
-        case(&arguments.file, &arguments.evidence, arguments.start.init.as_deref(), targets, context)?;
-    let kind = evidence.as_ref().ok().map(|evidence| match evidence {
-        Evidence::Run(_) => "run",
-        Evidence::Proof(_) => "proof",
-    });
-    let judged = session.watched(|watch| match &evidence {
-        Ok(Evidence::Run(run)) => check_run(&system, run).map(drop),
-        Ok(Evidence::Proof(proof)) => check_proof(&system, proof, &|| watch.room_for(0).err()),
-        Err(why) => Err(Rejection::Because(why.clone())),
-    });
-    let (verdict, reason, exit) = match &judged {
-        Ok(()) => ("accepted", None, Exit::Success),
-        Err(Rejection::Stopped(reason)) => ("unknown", Some(words::because(reason)), Exit::stopped(reason)),
-        Err(Rejection::Because(why)) => ("rejected", Some(why.clone()), Exit::Bug),
-    };
-    if arguments.json {
-        let seconds = session.elapsed().as_secs_f64();
-        emit(&Certified { verdict, kind, reason, seconds }, context);
-        return Ok(exit);
-    }
-    let (name, file) = (words::path(&arguments.evidence), words::path(&arguments.file));
-    let rest = match (reason, kind) {
-        (None, Some("run")) => format!("{name} proves that {file} covers a target"),
-        (None, _) => format!("{name} proves that {file} never covers {}", self::targets(&system)),
-        (Some(why), _) if verdict == "unknown" => {
-            format!("{name} was not checked to the end, because {why}")
-        }
-        (Some(why), _) => format!("{name} proves nothing about {file}: {why}"),
-    };
-    let time = words::duration(session.elapsed());
-    context.output.verdict(verdict, &format!("{rest} ({time})"));
-    Ok(exit)
-}
-
-#[derive(Serialize)]
-struct Certified {
-    verdict: &'static str,
-    kind: Option<&'static str>,
-    reason: Option<String>,
-    seconds: f64,
-}
-
-/// Runs `replay`.
-pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> {
-    let init = arguments.start.init.as_deref();
-    let (system, evidence) =
-        case(&arguments.file, &arguments.trace, init, &arguments.targets.states, context)?;
-    let (file, name) = (words::path(&arguments.file), words::path(&arguments.trace));
-    let run = match evidence {
-        Ok(Evidence::Run(run)) => run,
-        Ok(Evidence::Proof(_)) => {
-            let help = "`allways certify` checks proofs".to_string();
-            return Err(Failure::Usage(format!("{name} is a proof, which has no steps"), help));
-        }
-        Err(why) => {
-            context.output.verdict("rejected", &format!("{name} is no run of {file}: {why}"));
-            return Ok(Exit::Bug);
-        }
-    };
-    match check_run(&system, &run) {
-        Ok(end) => {
-            let steps = words::count(run.rules.len() as u128, "step");
-            let end = words::cut(&system.show(&end));
-            context.output.verdict("accepted", &format!("{file} covers a target in {steps}, in {end}"));
-            if !context.quiet {
-                context.output.emit(|out| table(out, &system, &run));
-            }
-            Ok(Exit::Success)
-        }
-        Err(why) => {
-            context
-                .output
-                .verdict("rejected", &format!("{name} is no run of {file} that covers a target: {why}"));
-            Ok(Exit::Bug)
-        }
-    }
-}
-
-/// Runs `convert`, if it is from or to a counter system.
-pub fn convert(arguments: &Convert, context: &mut Context) -> Option<Result<Exit, Failure>> {
-    let to = matches!(arguments.to, Format::Spec | Format::Tts);
-    match (is_counters(&arguments.file), to) {
-        (true, true) => Some(convert_counters(arguments, context)),
-        (false, false) => None,
-        _ => {
-            let what = "only .spec and .tts files can be converted to .spec and .tts".to_string();
-            Some(Err(Failure::Usage(what, "choose another format".to_string())))
-        }
-    }
-}
-
-fn convert_counters(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> {
-    let (system, remarks) = load(&arguments.file, None, &[], &Watch::none())?;
-    context.complaints.remarks(&remarks);
-    let refused = |why| Failure::Usage(why, "only some systems can be written in both formats".to_string());
-    let output = arguments.output.as_deref();
-    if arguments.to == Format::Spec {
-        put(&spec::write(&system).map_err(refused)?, output, context)?;
-        return Ok(Exit::Success);
-    }
-    let written = tts::write(&system).map_err(refused)?;
-    put(&written.tts, output, context)?;
-    match output {
-        Some(path) => {
-            put(&written.init, Some(&path.with_extension("init")), context)?;
-            put(&written.prop, Some(&path.with_extension("prop")), context)?;
-        }
-        None => {
-            let (init, prop) =
-                (written.init.trim_end(), written.prop.trim_end().replace('\n', "' --target '"));
-            context.output.emit(|out| writeln!(out, "# --init '{init}' --target '{prop}'"));
-        }
-    }
-    Ok(Exit::Success)
-}
-
-fn put(text: &str, path: Option<&Path>, context: &mut Context) -> Result<(), Failure> {
-    match path {
-        Some(path) => fs::write(path, text).map_err(|error| Failure::Unwritable(path.to_path_buf(), error)),
-        None => {
-            context.output.emit(|out| out.write_all(text.as_bytes()));
-            Ok(())
-        }
     }
 }

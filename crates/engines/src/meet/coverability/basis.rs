@@ -3,10 +3,10 @@
 //! Invariant: no live member covers another. A member that turns out to cover a new one dies; it stays in the arena, since a
 //! run may go through it, and for a while in the lists: what covers it covers the new one as well.
 //!
-//! *Is this covered?* Each live member is listed under one of its places, the one in which the fewest members had tokens when it came. What
-//! covers it has a token there, so only the lists of its own places matter. In a list, a member is first compared by its
-//! total and by a signature of 64 bits, whose bits stand for "at least so many in this place": the bits of what is covered are
-//! among the bits of what covers it.
+//! *Is this covered?* Each live member is listed under one of its places, the one in which the fewest members had tokens when
+//! it came. What covers it has a token there, so only the lists of its own places matter. In a list, a member is first
+//! compared by its total and by a signature of 64 bits, whose bits stand for "at least so many in this place": the bits of
+//! what is covered are among the bits of what covers it.
 //!
 //! *Which members cover this?* Each member is listed under all of its places as well; the shortest of the lists of the new
 //! one's places is searched.
@@ -40,9 +40,9 @@ pub struct Basis {
     places: usize,
     arena: Vec<Entry>,
     members: Vec<Member>,
-    /// One list for each member.
+    /// Each member in one list.
     keys: Lists<Hint>,
-    /// A list for each place of each member.
+    /// Each member in the lists of all its places.
     all: Lists<Hint>,
     /// By shared state, the member without tokens.
     bare: HashMap<Shared, u32, FxBuildHasher>,
