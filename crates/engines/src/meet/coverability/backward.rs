@@ -20,14 +20,15 @@ use std::collections::BinaryHeap;
 
 /// Decides, or gives up.
 pub fn decide(system: &Counters, watch: &Watch) -> Report {
-    let net = match Net::new(system) {
-        Ok(net) => net,
+    let made = Net::new(system).and_then(|net| Ok((net, Oracle::new(system, watch)?)));
+    let (net, oracle) = match made {
+        Ok(made) => made,
         Err(reason) => return Report::unknown(Method::Backward, reason),
     };
     let mut search = Search {
         system,
         net,
-        oracle: Oracle::new(system),
+        oracle,
         invariants: Invariants::new(system),
         basis: Basis::new(system.locals.len()),
         origins: Vec::new(),
@@ -95,7 +96,7 @@ impl Search<'_> {
         }
         let basis = self.basis.members().collect();
         Ok(Verdict::Safe(Proof {
-            bound: Some(self.oracle.limits()),
+            bound: Some(self.oracle.limits(watch)?),
             weights: self.invariants.weights(),
             basis,
         }))

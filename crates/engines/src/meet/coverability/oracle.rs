@@ -6,6 +6,8 @@
 //! outside of it can be left out of a search backward. Sets of local states are bits, 64 to a word.
 
 use super::net::{Entry, place};
+use crate::engine::Watch;
+use allways_evidence::StopReason;
 use allways_evidence::counters::Limit;
 use allways_model::counters::{Counters, Local, Rule, Shared};
 
@@ -16,8 +18,8 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// The least closed set.
-    pub fn new(system: &Counters) -> Oracle {
+    /// The least closed set. It may take more memory than the system, so the limits are asked first.
+    pub fn new(system: &Counters, watch: &Watch) -> Result<Oracle, StopReason> {
         let mut from: Vec<Vec<&Rule>> = vec![Vec::new(); system.shared.len()];
         for rule in &system.rules {
             from[rule.from as usize].push(rule);
@@ -28,9 +30,10 @@ impl Oracle {
             let mut tokens = oracle.none();
             initial.tokens.iter().for_each(|(local, _)| set(&mut tokens, local));
             initial.any.iter().for_each(|&local| set(&mut tokens, local));
-            oracle.add(initial.shared, &tokens, &mut waiting);
+            oracle.add(initial.shared, &tokens, &mut waiting, watch)?;
         }
         while let Some(shared) = waiting.pop() {
+            watch.room_for(0)?;
             let Some(here) = oracle.allowed[shared as usize].clone() else { continue };
             for rule in &from[shared as usize] {
                 if rule.takes.iter().all(|(local, _)| is_set(&here, local)) {
@@ -41,21 +44,31 @@ impl Oracle {
                         beside.filter_map(|local| rule.goes(local)).for_each(|local| set(&mut after, local));
                     }
                     rule.gives.iter().for_each(|(local, _)| set(&mut after, local));
-                    oracle.add(rule.to, &after, &mut waiting);
+                    oracle.add(rule.to, &after, &mut waiting, watch)?;
                 }
             }
         }
-        oracle
+        Ok(oracle)
     }
 
     fn none(&self) -> Vec<u64> {
         vec![0; self.places.div_ceil(64)]
     }
 
-    fn add(&mut self, shared: Shared, tokens: &[u64], waiting: &mut Waiting) {
-        let none = self.none();
-        let mut changed = self.allowed[shared as usize].is_none();
-        let allowed = self.allowed[shared as usize].get_or_insert(none);
+    fn add(
+        &mut self,
+        shared: Shared,
+        tokens: &[u64],
+        waiting: &mut Waiting,
+        watch: &Watch,
+    ) -> Result<(), StopReason> {
+        let mut changed = false;
+        if self.allowed[shared as usize].is_none() {
+            watch.room_for(size_of_val(tokens))?;
+            changed = true;
+        }
+        let none = || vec![0; tokens.len()];
+        let allowed = self.allowed[shared as usize].get_or_insert_with(none);
         for (word, &more) in allowed.iter_mut().zip(tokens) {
             changed |= more & !*word != 0;
             *word |= more;
@@ -63,6 +76,7 @@ impl Oracle {
         if changed {
             waiting.push(shared);
         }
+        Ok(())
     }
 
     /// Whether a configuration is within the bound.
@@ -72,12 +86,14 @@ impl Oracle {
     }
 
     /// The bound as evidence.
-    pub fn limits(&self) -> Vec<Limit> {
+    pub fn limits(&self, watch: &Watch) -> Result<Vec<Limit>, StopReason> {
         let reached =
             self.allowed.iter().enumerate().filter_map(|(at, allowed)| Some((at, allowed.as_ref()?)));
         let limit = |(shared, allowed): (usize, &Vec<u64>)| {
+            let count: u32 = allowed.iter().map(|word| word.count_ones()).sum();
+            watch.room_for(count as usize * size_of::<(Local, Option<u64>)>())?;
             let places = (0..self.places as Local).filter(|&local| is_set(allowed, local));
-            Limit { shared: shared as Shared, tokens: places.map(|local| (local, None)).collect() }
+            Ok(Limit { shared: shared as Shared, tokens: places.map(|local| (local, None)).collect() })
         };
         reached.map(limit).collect()
     }
