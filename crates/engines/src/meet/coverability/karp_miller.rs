@@ -8,7 +8,7 @@
 //! *Why it is right.* Every node that is kept is expanded, and each of its successors is within a node that is kept: so what
 //! is within the nodes is closed under the rules and contains what is initial, and is a proof if no target is. On the other
 //! hand each node is only enlarged along its own ancestors, which are runs: so for every target within a node there is a
-//! run that covers it ([`Tree::run`]). *Why it ends.* On an infinite branch some node would be larger than or equal to an
+//! run that covers it (`Tree::run`). *Why it ends.* On an infinite branch some node would be larger than or equal to an
 //! ancestor; if equal, it is left out, if strictly larger, it gets an ω more than the ancestor had, and no ω is ever lost.
 //!
 //! *The run.* Walk back from the target with the tokens that are needed. At a rule, what it gives is not needed before it, and

@@ -1,7 +1,7 @@
 //! The rules of a counter system, in a form that is fast to use backward, and configurations as packed rows.
 //!
 //! A row is sorted by place; each entry is a place in the upper and a count in the lower 32 bits. A predecessor by a rule is
-//! what the rule takes, and for each token that is wanted and not given a place where it was before ([`pre`](Net::pre)).
+//! what the rule takes, and for each token that is wanted and not given a place where it was before ([`Packed::pre`]).
 //! Rules that cannot lead to a configuration from one that does not cover it are not even looked at: those that keep the
 //! shared state, move nothing, and give nothing that is in it. (This is the sharpening of UCOB, section V, by which the added
 //! thread must change the shared state; unlike there it does not drop threads that start others or broadcast.)
