@@ -11,8 +11,10 @@ use allways_evidence::counters::{
 };
 use allways_lang::spec;
 use allways_model::counters::step::{pre, step};
-use allways_model::counters::{Configuration, Counters, Rule};
+use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Target};
 use allways_testkit::counters::{Kind, goes_wrong, small, system};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Forward alone may go on for ever; within this it finds whatever brute force finds quickly.
 const EFFORT: forward::Effort = forward::Effort { images: 1 << 13, stored: 1 << 13 };
@@ -198,6 +200,34 @@ fn systems_as_nets_keep_their_verdicts() {
         }
     }
     assert!(written > 0);
+}
+
+/// Tokens go down a chain, one by one: 84 of them in all ways, which takes both sides far longer than anybody waits. The rule
+/// that moves keeps Karp and Miller's tree away, which would see at once that there is a run.
+#[test]
+fn a_duel_ends_when_its_caller_says_so() {
+    let one = |local| Bag::from_iter([(local, 1)]);
+    let mut rules: Vec<Rule> = (0..7).map(|at| Rule::plain(0, 0, one(at), one(at + 1), at + 1)).collect();
+    rules.push(Rule { moves: vec![(8, Some(7))], ..Rule::plain(0, 0, one(8), one(8), 8) });
+    let system = Counters {
+        shared: vec![String::new()],
+        locals: (0..9).map(|number| format!("l{number}")).collect(),
+        rules,
+        initial: vec![Initial { shared: 0, tokens: Bag::new(), any: vec![0] }],
+        targets: vec![Target { shared: None, tokens: (1..8).map(|at| (at, 12)).collect() }],
+    };
+    system.validate().expect("a valid system");
+    let over = AtomicBool::new(false);
+    let started = Instant::now();
+    let verdict = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(200));
+            over.store(true, Ordering::Relaxed);
+        });
+        decide(&system, Method::Coverability, &Watch { over: Some(&over), ..Watch::none() }).verdict
+    });
+    assert_eq!(verdict, Verdict::Unknown(StopReason::Interrupted));
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 #[test]
