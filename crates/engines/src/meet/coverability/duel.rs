@@ -1,8 +1,8 @@
 //! Forward against backward, on two cores; the first that decides stops the other.
 //!
 //! Backward decides everything in principle, and is slow where much of what is bad cannot occur. It starts alone, since most
-//! systems take it a moment. Then forward looks for bugs; where no rule moves tokens, Karp and Miller's tree takes over
-//! after a while, which decides as well. What forward stores is limited: it must not starve the other side.
+//! systems take it a moment. Then forward looks for bugs; after a while Karp and Miller's tree takes over, which
+//! decides as well, unless a rule that moves tokens can fire. What forward stores is limited: it must not starve the other side.
 
 use super::forward::{Effort, decide_within};
 use super::{Method, Report, backward, karp_miller};
@@ -75,12 +75,11 @@ fn decided(report: &Report) -> bool {
 }
 
 fn ahead(system: &Counters, watch: &Watch) -> Report {
-    if !system.is_plain() {
-        return decide_within(system, WITHOUT_A_TREE, watch);
-    }
     let report = decide_within(system, BEFORE_THE_TREE, watch);
+    let Verdict::Unknown(StopReason::Bound(_)) = report.verdict else { return report };
+    let report = karp_miller::decide(system, watch);
     match report.verdict {
-        Verdict::Unknown(StopReason::Bound(_)) => karp_miller::decide(system, watch),
+        Verdict::Unknown(StopReason::GaveUp(_)) => decide_within(system, WITHOUT_A_TREE, watch),
         _ => report,
     }
 }

@@ -1,4 +1,5 @@
-//! Karp and Miller's tree (*Parallel program schemata*, 1969), for systems that only take and give.
+//! Karp and Miller's tree (*Parallel program schemata*, 1969), for systems whose rules only take and give, as far as they can
+//! fire at all. It gives up where another rule can.
 //!
 //! A node is a shared state and for each place a number of tokens or *any number* (ω). If a node is strictly larger than one
 //! of its ancestors, what lies between can be repeated, so where it has more it gets ω. A new node that is within a node
@@ -26,10 +27,6 @@ use rustc_hash::FxBuildHasher;
 
 /// Decides, or gives up.
 pub fn decide(system: &Counters, watch: &Watch) -> Report {
-    if let Some(rule) = system.rules.iter().find(|rule| !rule.is_plain()) {
-        let why = format!("the rule of line {} does more than take and give tokens", rule.line);
-        return Report::unknown(Method::KarpMiller, StopReason::GaveUp(why));
-    }
     let mut tree =
         Tree { system, nodes: Vec::new(), by_shared: HashMap::default(), waiting: Vec::new(), images: 0 };
     let verdict = tree.grow(watch).unwrap_or_else(Verdict::Unknown);
@@ -101,6 +98,10 @@ impl Tree<'_> {
                 }
                 let rule = &self.system.rules[number as usize];
                 let Some(label) = fire(&self.nodes[node].label, &rule.takes, &rule.gives) else { continue };
+                if !rule.is_plain() {
+                    let why = format!("the rule of line {} does more than take and give tokens", rule.line);
+                    return Err(StopReason::GaveUp(why));
+                }
                 if let Some(target) = self.add(rule.to, label, Origin::Rule(number, node)) {
                     return self.run(target);
                 }
