@@ -1,7 +1,7 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
 //! Read in this order: [`exit`] and [`arguments`], what users see first; [`choice`], which engine answers; the commands
-//! [`check`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`] and [`format`](mod@format); then what they
+//! [`check`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`] and [`format`](mod@format); [`counters`], the same commands for counter systems; then what they
 //! share: [`session`] (limits, interruption, memory), [`progress`], [`output`], [`diagnostics`], [`steps`] and [`story`]
 //! (traces), [`stats`], [`words`].
 
@@ -9,6 +9,7 @@ mod arguments;
 mod check;
 mod choice;
 mod convert;
+mod counters;
 mod diagnostics;
 mod evidence;
 mod exit;
@@ -23,7 +24,9 @@ mod steps;
 mod story;
 mod words;
 
+use allways::counters::is_counters;
 use allways::{LoadError, Refuted, engines};
+use allways_engines::meet::coverability::Method;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use diagnostics::Complaints;
@@ -73,11 +76,23 @@ fn run(started: Instant) -> Exit {
     let mut context =
         Context { output: &mut output, complaints: &complaints, quiet: arguments.quiet, started };
     let outcome = match arguments.command {
-        Command::Check(arguments) => check::run(&arguments, &mut context),
+        Command::Check(arguments) => {
+            let theirs = counters::check(&arguments, &mut context);
+            theirs.unwrap_or_else(|| check::run(&arguments, &mut context))
+        }
         Command::Reach(arguments) => reach::run(&arguments, &mut context),
+        Command::Certify(arguments) if is_counters(&arguments.file) => {
+            counters::certify(&arguments, &mut context)
+        }
         Command::Certify(arguments) => evidence::certify(&arguments, &mut context),
+        Command::Replay(arguments) if is_counters(&arguments.file) => {
+            counters::replay(&arguments, &mut context)
+        }
         Command::Replay(arguments) => evidence::replay(&arguments, &mut context),
-        Command::Convert(arguments) => convert::run(&arguments, &mut context),
+        Command::Convert(arguments) => {
+            let theirs = counters::convert(&arguments, &mut context);
+            theirs.unwrap_or_else(|| convert::run(&arguments, &mut context))
+        }
         Command::Fmt(arguments) => format::run(&arguments, &mut context),
         Command::Engines => {
             list_engines(&mut output);
@@ -96,6 +111,10 @@ fn list_engines(output: &mut Output) {
     output.emit(|out| {
         for engine in engines() {
             writeln!(out, "{:width$}  {}", engine.name(), engine.summary())?;
+        }
+        writeln!(out, "\nFor .spec and .tts files:\n")?;
+        for method in Method::ALL {
+            writeln!(out, "{:width$}  {}", method.name(), method.summary())?;
         }
         writeln!(out, "\nWithout --engine, {} answers.", allways::auto().name())
     });

@@ -28,8 +28,9 @@
 //! # }
 //! ```
 //!
-//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`story`]; then the program, from `src/cli.rs` on.
+//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`story`], [`counters`]; then the program, from `src/cli.rs` on.
 
+pub mod counters;
 pub mod flatten;
 pub mod load;
 pub mod story;

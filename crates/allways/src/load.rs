@@ -346,7 +346,8 @@ fn faulty(text: Text, error: Diagnostic) -> LoadError {
     LoadError::Faulty(Box::new(Remarks { text, diagnostics }))
 }
 
-fn read_if_there(path: &Path, watch: &Watch) -> Result<Option<Text>, LoadError> {
+/// Reads a file that need not be there.
+pub(crate) fn read_if_there(path: &Path, watch: &Watch) -> Result<Option<Text>, LoadError> {
     match read(path, watch) {
         Err(LoadError::Unreadable { error, .. }) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         text => text.map(Some),

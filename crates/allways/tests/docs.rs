@@ -23,7 +23,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Pages whose commands are run.
-const COMMANDS: [&str; 4] = ["README.md", "docs/first-proof.md", "docs/language.md", "docs/bp.md"];
+const COMMANDS: [&str; 5] =
+    ["README.md", "docs/first-proof.md", "docs/language.md", "docs/bp.md", "docs/counters.md"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -176,7 +177,7 @@ fn stable(text: &str) -> Vec<String> {
 }
 
 fn copy_corpus(to: &Path) {
-    for part in ["aw", "pds"] {
+    for part in ["aw", "counters", "pds"] {
         let folder = to.join("corpus").join(part);
         fs::create_dir_all(&folder).expect("a folder");
         for entry in fs::read_dir(root().join("corpus").join(part)).expect("the corpus") {

@@ -3,11 +3,13 @@
 //! * [`druba`]: explore under growing rounds and delays, wait for a plateau, test closure (DrUBA, Algorithm 1);
 //! * [`ai`]: the same exploration, closure tested after each increment;
 //! * [`cuba`]: explore growing contexts, and test generators at a plateau (CUBA, Algorithm 3), and its relatives;
+//! * [`coverability`]: counter systems, with any number of threads: backward, Karp–Miller and forward (UCOB);
 //! * [`race`]: several engines at once;
 //! * [`sandwich`]: the least closed set from above, a witness for each of its members from below;
 //! * [`portfolio`]: the sandwich first, others beside it if that takes long: what is used where no engine is named.
 
 pub mod ai;
+pub mod coverability;
 pub mod cuba;
 pub mod druba;
 pub mod portfolio;

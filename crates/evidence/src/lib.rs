@@ -10,8 +10,10 @@
 //! * [`products`] and [`close`](mod@products::close): sets of thread states whose products contain every reachable state,
 //!   perhaps for any number of threads, and the checker that tests them;
 //! * [`rejection`]: why a checker does not accept, naming the failing step;
-//! * [`text`]: both as text files.
+//! * [`text`]: both as text files;
+//! * [`counters`]: the same for counter systems, with any number of threads.
 
+pub mod counters;
 pub mod induct;
 pub mod interpret;
 pub mod invariant;

@@ -61,7 +61,7 @@
 //! Threads of one kind must have the same names for symbols. Reading gives well-formed evidence or a message with its place; whether it proves anything is for the
 //! checkers to say. Reading takes memory linear in the text, whatever the text says.
 
-mod lines;
+pub(crate) mod lines;
 mod products;
 mod read;
 

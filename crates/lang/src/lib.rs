@@ -7,10 +7,14 @@
 //! * [`aw`]: the language of programs;
 //! * [`pds`]: concurrent pushdown systems in the format of the CUBA tool, with its `.init` and `.spec` files;
 //! * [`bp`]: Boolean programs, as SATABS and IJIT write them;
+//! * [`spec`]: Petri nets and broadcast protocols in the format of the mist tool;
+//! * [`tts`]: thread transition systems, as SATABS writes them, with their `.prop` and `.init` files;
 //! * [`write`](mod@write): the other way, from programs to text.
 
 pub mod aw;
 pub mod bp;
 pub mod diagnostic;
 pub mod pds;
+pub mod spec;
+pub mod tts;
 pub mod write;

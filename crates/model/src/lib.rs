@@ -5,10 +5,12 @@
 //! * [`program`]: programs as control-flow graphs, what every notation of programs lowers to;
 //! * [`pushdown`]: concurrent pushdown systems, a fixed number of threads, each with a stack;
 //! * [`encoding`]: programs as pushdown systems, on the fly;
+//! * [`counters`]: counter systems, any number of threads that are alike;
 //! * [`symmetry`]: threads that are interchangeable;
 //! * [`property`]: what must never be seen;
 //! * [`notation`]: how states are written (`0|1.4.4,2`), shared by files, evidence and reports.
 
+pub mod counters;
 pub mod encoding;
 pub mod notation;
 pub mod program;

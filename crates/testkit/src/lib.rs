@@ -2,6 +2,7 @@
 //!
 //! * [`mod@reference`]: the definitions of the papers, read literally; slow, and short enough to be obviously right;
 //! * [`random`]: small random systems;
+//! * [`counters`]: small random counter systems, and brute force on them;
 //! * [`programs`]: small random programs, and brute force on programs;
 //! * [`families`]: systems of the papers for any number of threads;
 //! * [`corpus`]: the files in `corpus/` and the expectations they carry;
@@ -9,6 +10,7 @@
 
 pub mod conformance;
 pub mod corpus;
+pub mod counters;
 pub mod families;
 pub mod modular;
 pub mod programs;

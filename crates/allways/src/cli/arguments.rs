@@ -3,6 +3,7 @@
 use super::session::Limits;
 use allways::threads::Counts;
 use allways::{Options, engines};
+use allways_engines::meet::coverability::Method;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -72,7 +73,7 @@ pub enum Command {
 #[command(after_help = CODES)]
 pub struct Check {
     /// Programs (.aw or .bp), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
-    /// avoid).
+    /// avoid), or counter systems (.spec of mist; .tts, with FILE.prop and FILE.init).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -166,6 +167,10 @@ pub enum Format {
     Bp,
     /// Concurrent pushdown systems, the format of the CUBA tool.
     Pds,
+    /// Petri nets and broadcast protocols, the format of the mist tool.
+    Spec,
+    /// Thread transition systems.
+    Tts,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -258,6 +263,7 @@ pub struct Search {
 }
 
 fn engine_names() -> PossibleValuesParser {
-    let named = engines().iter().map(|engine| PossibleValue::new(engine.name()));
+    let named = engines().iter().map(|engine| engine.name()).chain(Method::ALL.map(Method::name));
+    let named = named.map(PossibleValue::new);
     PossibleValuesParser::new(named)
 }

@@ -3,6 +3,7 @@
 use super::Failure;
 use super::arguments::Search;
 use allways::{Engine, Question, engines};
+use allways_engines::meet::coverability::Method;
 
 /// The engine, and the question without its property.
 pub fn choose(search: &Search) -> Result<(&'static dyn Engine, Question), Failure> {
@@ -65,6 +66,10 @@ pub fn choose(search: &Search) -> Result<(&'static dyn Engine, Question), Failur
     if let Some(bounds) = missing {
         let help = format!("give {bounds}, or leave out --engine");
         return Err(Failure::Usage(format!("the engine {wanted} needs bounds"), help));
+    }
+    if Method::ALL.iter().any(|method| method.name() == wanted) {
+        let help = "leave out --engine, or see allways engines".to_string();
+        return Err(Failure::Usage(format!("the engine {wanted} is for .spec and .tts files"), help));
     }
     let named = engines().iter().find(|engine| engine.name() == wanted);
     let unknown =

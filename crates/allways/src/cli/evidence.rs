@@ -36,6 +36,11 @@ impl Destination {
         Ok(Destination(path.map(Path::to_path_buf)))
     }
 
+    /// Where that is.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.as_deref()
+    }
+
     /// Writes the evidence of a verdict that a checker has accepted.
     pub fn write(
         &self,

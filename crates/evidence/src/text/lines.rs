@@ -25,18 +25,18 @@ impl fmt::Display for BadEvidence {
 impl std::error::Error for BadEvidence {}
 
 /// The lines that say something.
-pub(super) struct Lines<'t> {
+pub(crate) struct Lines<'t> {
     rest: Option<&'t str>,
     number: usize,
 }
 
 impl<'t> Lines<'t> {
-    pub(super) fn new(text: &'t str) -> Lines<'t> {
+    pub(crate) fn new(text: &'t str) -> Lines<'t> {
         Lines { rest: Some(text), number: 0 }
     }
 
     /// The next one; it has at least one word.
-    pub(super) fn next(&mut self, expected: &str) -> Result<Line<'t>, BadEvidence> {
+    pub(crate) fn next(&mut self, expected: &str) -> Result<Line<'t>, BadEvidence> {
         while let Some(rest) = self.rest {
             let (text, rest) = rest.split_once('\n').map_or((rest, None), |(text, rest)| (text, Some(rest)));
             self.rest = rest;
@@ -55,7 +55,7 @@ impl<'t> Lines<'t> {
 }
 
 /// One line, read word by word.
-pub(super) struct Line<'t> {
+pub(crate) struct Line<'t> {
     number: usize,
     text: &'t str,
     /// Where the current word, or state, starts.
@@ -65,11 +65,11 @@ pub(super) struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    pub(super) fn rest(&self) -> &'t str {
+    pub(crate) fn rest(&self) -> &'t str {
         self.text[self.next..].trim_start()
     }
 
-    pub(super) fn word(&mut self, expected: &str) -> Result<&'t str, BadEvidence> {
+    pub(crate) fn word(&mut self, expected: &str) -> Result<&'t str, BadEvidence> {
         let rest = self.rest();
         let word = rest.split_whitespace().next().unwrap_or_default();
         self.word = self.text.len() - rest.len();
@@ -78,7 +78,7 @@ impl<'t> Line<'t> {
     }
 
     /// A plain decimal number: no sign, which [`str::parse`] would accept.
-    pub(super) fn number<N: FromStr>(&mut self, expected: &str) -> Result<N, BadEvidence> {
+    pub(crate) fn number<N: FromStr>(&mut self, expected: &str) -> Result<N, BadEvidence> {
         let word = self.word(expected)?;
         let digits = word.bytes().all(|byte| byte.is_ascii_digit());
         word.parse().ok().filter(|_| digits).ok_or_else(|| self.expected(expected))
@@ -92,14 +92,14 @@ impl<'t> Line<'t> {
         number.ok_or_else(|| self.expected(&format!("{expected}, and a colon")))
     }
 
-    pub(super) fn thread(&mut self, system: &dyn Pushdown) -> Result<usize, BadEvidence> {
+    pub(crate) fn thread(&mut self, system: &dyn Pushdown) -> Result<usize, BadEvidence> {
         let expected = "the number of a thread, counted from 0";
         let thread = self.number(expected)?;
         if thread < system.threads() { Ok(thread) } else { Err(self.expected(expected)) }
     }
 
     /// The rest of the line, a state with as many stacks as there are threads.
-    pub(super) fn state(&mut self, system: &dyn Pushdown) -> Result<&'t str, BadEvidence> {
+    pub(crate) fn state(&mut self, system: &dyn Pushdown) -> Result<&'t str, BadEvidence> {
         let rest = self.rest();
         self.word = self.text.len() - rest.len();
         self.next = self.text.len();
@@ -115,7 +115,7 @@ impl<'t> Line<'t> {
     }
 
     /// The number after `end`, which must be this one.
-    pub(super) fn count(&mut self, of: &str, found: usize) -> Result<(), BadEvidence> {
+    pub(crate) fn count(&mut self, of: &str, found: usize) -> Result<(), BadEvidence> {
         let expected = format!("the number of {of}, here {found}");
         if self.number::<usize>(&expected)? != found {
             return Err(self.expected(&expected));
@@ -123,7 +123,7 @@ impl<'t> Line<'t> {
         self.end()
     }
 
-    pub(super) fn end(&mut self) -> Result<(), BadEvidence> {
+    pub(crate) fn end(&mut self) -> Result<(), BadEvidence> {
         if self.rest().is_empty() {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl<'t> Line<'t> {
     }
 
     /// A complaint about the current word.
-    pub(super) fn expected(&self, expected: &str) -> BadEvidence {
+    pub(crate) fn expected(&self, expected: &str) -> BadEvidence {
         const LONG: usize = 20;
         let found = &self.text[self.word..self.next];
         let mut shown: String = found.chars().take(LONG).flat_map(char::escape_debug).collect();
@@ -147,7 +147,7 @@ impl<'t> Line<'t> {
     }
 
     /// A complaint about the current word, which is a state.
-    pub(super) fn not_a_state(&self, fault: NotAState) -> BadEvidence {
+    pub(crate) fn not_a_state(&self, fault: NotAState) -> BadEvidence {
         self.bad(self.word + fault.at, fault.what)
     }
 

@@ -1,0 +1,249 @@
+//! Counter systems: the methods, brute force and the checkers against each other.
+//!
+//! `ALLWAYS_RANDOM=N` sets the number of random systems of each kind.
+
+use allways_engines::engine::Watch;
+use allways_engines::meet::coverability::net::{self, Net, Rows};
+use allways_engines::meet::coverability::{Method, decide, forward};
+use allways_evidence::StopReason;
+use allways_evidence::counters::{
+    Evidence, Proof, Run, Verdict, check_proof, check_run, read_evidence, write_evidence,
+};
+use allways_lang::spec;
+use allways_model::counters::step::{pre, step};
+use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Target};
+use allways_testkit::counters::{Kind, goes_wrong, small, system};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Forward alone may go on for ever; within this it finds whatever brute force finds quickly.
+const EFFORT: forward::Effort = forward::Effort { images: 1 << 13, stored: 1 << 13 };
+
+fn many(usual: u64) -> u64 {
+    std::env::var("ALLWAYS_RANDOM").map_or(usual, |count| count.parse().expect("a number"))
+}
+
+fn accepted(system: &Counters, proof: &Proof) -> bool {
+    check_proof(system, proof, &|| None).is_ok()
+}
+
+/// The evidence holds, and still does after being written and read.
+fn certify(system: &Counters, verdict: &Verdict, what: &str) {
+    let evidence = match verdict {
+        Verdict::Safe(proof) => {
+            check_proof(system, proof, &|| None).unwrap_or_else(|why| panic!("{what}: {why}\n{system:?}"));
+            Evidence::Proof(proof.clone())
+        }
+        Verdict::Unsafe(run) => {
+            check_run(system, run).unwrap_or_else(|why| panic!("{what}: {why}\n{system:?}"));
+            Evidence::Run(run.clone())
+        }
+        Verdict::Unknown(_) => return,
+    };
+    let mut text = Vec::new();
+    write_evidence(system, &evidence, &mut text).expect("it can be written");
+    assert_eq!(read_evidence(system, &text).as_ref(), Ok(&evidence), "{what}");
+}
+
+/// A proof that holds without one of the rules is no proof with it, if the system goes wrong. Gives how many were tried.
+fn reject_proofs_of_less(system: &Counters) -> u64 {
+    let mut rejected = 0;
+    for index in 0..system.rules.len() {
+        let mut less = system.clone();
+        less.rules.remove(index);
+        for method in [Method::Backward, Method::KarpMiller] {
+            if let Verdict::Safe(proof) = decide(&less, method, &Watch::none()).verdict {
+                let proofs = [
+                    Proof { bound: None, ..proof.clone() },
+                    Proof { weights: Vec::new(), ..proof.clone() },
+                    Proof { basis: Vec::new(), ..proof.clone() },
+                    proof,
+                ];
+                for proof in proofs {
+                    assert!(!accepted(system, &proof), "{system:?} without rule {index}: {proof:?}");
+                    rejected += 1;
+                }
+            }
+        }
+    }
+    rejected
+}
+
+/// How many of the proofs are rejected that lack one member of the basis, and how many there are. Some may be proofs still.
+fn drop_members(system: &Counters, proof: &Proof) -> (u64, u64) {
+    let less = (0..proof.basis.len()).map(|index| {
+        let mut less = proof.clone();
+        less.basis.remove(index);
+        less
+    });
+    let verdicts: Vec<bool> = less.map(|less| accepted(system, &less)).collect();
+    (verdicts.iter().filter(|&&accepted| !accepted).count() as u64, verdicts.len() as u64)
+}
+
+#[test]
+fn methods_and_brute_force_agree() {
+    for kind in [Kind::Plain, Kind::Moves, Kind::Exact] {
+        let (mut safe, mut wrong, mut rejected, mut dropped) = (0, 0, 0, (0, 0));
+        for seed in 0..many(700) {
+            let system = system(seed, kind);
+            system.validate().expect("a valid system");
+            let brute = goes_wrong(&system, 3000);
+            let mut answers = Vec::new();
+            for method in [Method::Backward, Method::KarpMiller, Method::Forward, Method::Coverability] {
+                let what = format!("{kind:?} {seed}, {}", method.name());
+                let report = match method {
+                    Method::Forward => forward::decide_within(&system, EFFORT, &Watch::none()),
+                    Method::Coverability if kind == Kind::Exact || seed % 8 > 0 => continue,
+                    _ => decide(&system, method, &Watch::none()),
+                };
+                certify(&system, &report.verdict, &what);
+                match &report.verdict {
+                    Verdict::Safe(proof) => {
+                        assert!(!brute, "{what} says safe, brute force does not\n{system:?}");
+                        answers.push(false);
+                        let (rejected, members) = drop_members(&system, proof);
+                        dropped = (dropped.0 + rejected, dropped.1 + members);
+                    }
+                    Verdict::Unsafe(run) => {
+                        answers.push(true);
+                        let mut more = run.clone();
+                        more.rules.push(system.rules.len() as u32);
+                        assert!(check_run(&system, &more).is_err(), "{what}: a rule that is not there");
+                    }
+                    Verdict::Unknown(reason) => {
+                        let may = match method {
+                            Method::Backward => kind == Kind::Exact,
+                            Method::KarpMiller => !system.is_plain(),
+                            _ => true,
+                        };
+                        assert!(may, "{what}: {reason}\n{system:?}");
+                    }
+                }
+            }
+            assert!(
+                answers.windows(2).all(|pair| pair[0] == pair[1]),
+                "{kind:?} {seed}: {answers:?}\n{system:?}"
+            );
+            match answers.first() {
+                Some(true) => {
+                    wrong += 1;
+                    rejected += reject_proofs_of_less(&system);
+                }
+                Some(false) => safe += 1,
+                None => {}
+            }
+        }
+        let least = many(700) / 8;
+        assert!(safe > least && wrong > least, "{kind:?}: {safe} safe, {wrong} unsafe");
+        assert!(rejected > least && dropped.0 * 2 > dropped.1, "{kind:?}: {rejected}, {dropped:?}");
+    }
+}
+
+/// Relaxed, by definition: tokens beyond an exact number vanish.
+fn relaxed(rule: &Rule, configuration: &Configuration) -> Option<Configuration> {
+    let moves = configuration.tokens.iter().map(|(local, _)| (local, rule.goes(local)));
+    let relaxed = Rule { moves: moves.collect(), exactly: Vec::new(), ..rule.clone() };
+    step(&relaxed, configuration)
+}
+
+/// What leads to a configuration that covers a given one covers one of its predecessors, and the other way round; the
+/// engine's own preimage gives the same.
+#[test]
+fn predecessors_are_what_they_should_be() {
+    for seed in 0..many(150) {
+        let system = system(seed, Kind::Exact);
+        let all = small(&system, 2);
+        let net = Net::new(&system).expect("small numbers");
+        for after in all.iter().step_by(7) {
+            for (number, rule) in system.rules.iter().enumerate() {
+                let before = pre(&system, rule, after).expect("few");
+                for candidate in &all {
+                    let leads = relaxed(rule, candidate).is_some_and(|next| next.covers(after));
+                    let covers = before.iter().any(|least| candidate.covers(least));
+                    assert_eq!(leads, covers, "{seed}: {candidate:?} by {rule:?} to {after:?}");
+                }
+                if after.shared != rule.to {
+                    continue;
+                }
+                let mut found = Rows::default();
+                let row = net::row(&after.tokens).expect("small numbers");
+                net.rule(number as u32).pre(&row, &mut found).expect("few");
+                let mut fast: Vec<_> = found.iter().map(|row| net::configuration(rule.from, row)).collect();
+                let mut slow = before;
+                fast.sort();
+                slow.sort();
+                assert_eq!(fast, slow, "{seed}: {rule:?} to {after:?}");
+            }
+        }
+    }
+}
+
+/// Written for mist and read again, with the control as tokens, a system has the same verdict.
+#[test]
+fn systems_as_nets_keep_their_verdicts() {
+    let word = |system: &Counters| match decide(system, Method::Backward, &Watch::none()).verdict {
+        Verdict::Safe(_) => "safe",
+        Verdict::Unsafe(_) => "unsafe",
+        Verdict::Unknown(_) => "unknown",
+    };
+    let mut written = 0;
+    for seed in 0..many(400) {
+        for kind in [Kind::Moves, Kind::Exact] {
+            let mut system = system(seed, kind);
+            system.initial.truncate(1);
+            let text = spec::write(&system).expect("one initial set, and a target");
+            let net = spec::parse(text.as_bytes());
+            let net = net.system.unwrap_or_else(|| panic!("{kind:?} {seed}: {:?}\n{text}", net.diagnostics));
+            net.validate().expect("a valid system");
+            assert_eq!(word(&net), word(&system), "{kind:?} {seed}\n{text}");
+            written += 1;
+        }
+    }
+    assert!(written > 0);
+}
+
+/// Tokens go down a chain, one by one: 84 of them in all ways, which takes both sides far longer than anybody waits. The rule
+/// that moves, and can, keeps Karp and Miller's tree away, which would see at once that there is a run.
+#[test]
+fn a_duel_ends_when_its_caller_says_so() {
+    let one = |local| Bag::from_iter([(local, 1)]);
+    let mut rules: Vec<Rule> = (0..7).map(|at| Rule::plain(0, 0, one(at), one(at + 1), at + 1)).collect();
+    rules.push(Rule { moves: vec![(8, Some(7))], ..Rule::plain(0, 0, one(8), one(8), 8) });
+    let system = Counters {
+        shared: vec![String::new()],
+        locals: (0..9).map(|number| format!("l{number}")).collect(),
+        rules,
+        initial: vec![Initial { shared: 0, tokens: Bag::new(), any: vec![0, 8] }],
+        targets: vec![Target { shared: None, tokens: (1..8).map(|at| (at, 12)).collect() }],
+    };
+    system.validate().expect("a valid system");
+    let over = AtomicBool::new(false);
+    let started = Instant::now();
+    let verdict = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(200));
+            over.store(true, Ordering::Relaxed);
+        });
+        decide(&system, Method::Coverability, &Watch { over: Some(&over), ..Watch::none() }).verdict
+    });
+    assert_eq!(verdict, Verdict::Unknown(StopReason::Interrupted));
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_checker_can_be_stopped() {
+    let stopped = || Some(StopReason::Time);
+    let verdicts = (0..200).map(|seed| {
+        let system = system(seed, Kind::Moves);
+        let verdict = decide(&system, Method::Backward, &Watch::none()).verdict;
+        (system, verdict)
+    });
+    for (system, verdict) in verdicts {
+        if let Verdict::Safe(proof) = verdict {
+            // Small ones are done before anybody asks.
+            let _ = check_proof(&system, &proof, &stopped);
+        }
+    }
+    let run = Run { initial: Configuration { shared: 99, tokens: Default::default() }, rules: vec![] };
+    assert!(check_run(&system(1, Kind::Plain), &run).is_err(), "a state that is not there");
+}
