@@ -14,7 +14,7 @@ thread reader[READERS] {
     while (pause > 0) { pause = pause - 1; }
     atomic { await owner[self % CPUS] == FREE; owner[self % CPUS] = self; }
     seen = low;
-    read: assert seen == high;
+    assert seen == high;
     seen = false;
     owner[self % CPUS] = FREE;
   }
@@ -25,10 +25,8 @@ thread writer {
     atomic { await owner[0] == FREE; owner[0] = READERS; }
     atomic { await owner[1] == FREE; owner[1] = READERS; }
     low = !low;
-    write: high = low;
+    high = low;
     owner[1] = FREE;
     owner[0] = FREE;
   }
 }
-
-never at(read) > 0 && at(write) > 0;
