@@ -62,6 +62,10 @@ impl Pushdown for System {
         self.pushdown().incomplete()
     }
 
+    fn unfollowed(&self) -> Option<String> {
+        self.pushdown().unfollowed()
+    }
+
     fn shared_name(&self, shared: Shared) -> String {
         self.pushdown().shared_name(shared)
     }

@@ -116,3 +116,19 @@ fn rules_have_thread_modular_proofs_too() {
     let refused = allways("check locks-in-order.pds --target *|2,2 --engine modular --window 2");
     assert_eq!(refused.code, 2, "{refused:?}");
 }
+
+#[test]
+fn a_deadlock_of_few_threads_is_one_of_any_number() {
+    let folder = folder("any-number-deadlock");
+    let program = folder.join("stuck.aw");
+    fs::write(&program, "shared bool x;\nthread p[*] {\n  await x;\n}\n").expect("a file");
+    let checked = run("check --deadlock", &[&program]);
+    assert!(checked.code == 10 && checked.out.contains("--threads p=1"), "{checked:?}");
+    // Who may be started later may be the one who helps.
+    fs::write(
+        &program,
+        "shared bool x;\nthread p {\n  spawn q;\n  await x;\n}\nthread q[0] {\n  x = true;\n}\n",
+    )
+    .expect("a file");
+    assert_eq!(run("check --deadlock", &[&program]).code, 0);
+}

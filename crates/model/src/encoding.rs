@@ -133,6 +133,8 @@ pub struct Encoded {
     initial: Vec<State>,
     /// Why some rule was left out.
     beyond: Mutex<Option<String>>,
+    /// Why these are not all threads, if they are not.
+    cut: Option<String>,
 }
 
 impl Encoded {
@@ -174,7 +176,8 @@ impl Encoded {
             names: Names::new(program),
             table: Table::default(),
             initial: Vec::new(),
-            beyond: Mutex::new(threads.cut.clone()),
+            beyond: Mutex::default(),
+            cut: threads.cut.clone(),
             pool: threads.pool.clone(),
             endless: threads.many.clone(),
             roles,
@@ -535,6 +538,10 @@ impl Pushdown for Encoded {
     }
 
     fn incomplete(&self) -> Option<String> {
+        self.unfollowed().or_else(|| self.cut.clone())
+    }
+
+    fn unfollowed(&self) -> Option<String> {
         self.beyond.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -99,10 +99,16 @@ pub trait Pushdown: Sync {
         false
     }
 
-    /// Why the rules given so far may not be all there are: a limit of the system itself was hit (numbers too large, too
-    /// many threads). Then nothing is proved.
+    /// Why what holds of this system may not hold of what it was made from: the rules given so far may not be all there are,
+    /// since a limit was hit (numbers too large, too many threads), or there may be more threads. Then nothing is proved.
     fn incomplete(&self) -> Option<String> {
         None
+    }
+
+    /// Of these reasons, only those for which a step of these very threads may be missing: then a thread that cannot move may
+    /// be able to after all. That there may be more threads is no such reason.
+    fn unfollowed(&self) -> Option<String> {
+        self.incomplete()
     }
 
     /// The name of a shared state.
