@@ -39,7 +39,7 @@ pub fn flatten(system: &dyn Pushdown, asked: &[Shared], watch: &Watch) -> Result
     let checked = check(system, &question, engine, watch).map_err(NotFlat::Refuted)?;
     let invariant = match checked.report.verdict {
         Verdict::Safe(Proof::Invariant(invariant)) => invariant,
-        Verdict::Safe(Proof::Products(_)) => {
+        Verdict::Safe(Proof::Products(_) | Proof::Counted(_)) => {
             return Err(NotFlat::Unknown("the engine gave no list of states".to_string()));
         }
         Verdict::Unknown(reason) => return Err(NotFlat::Unknown(reason.to_string())),

@@ -120,6 +120,8 @@ pub struct Loaded {
     pub remarks: Remarks,
     /// Of a program that leaves open how many threads there are, how many are taken.
     open: Option<usize>,
+    /// Of one for which such numbers were found, the option that asks for them.
+    taken: Option<String>,
     options: Options,
 }
 
@@ -181,7 +183,7 @@ pub fn load(path: impl AsRef<Path>, options: &Options, watch: &Watch) -> Result<
     };
     system.initial = pds::parse_init(&system, &text.bytes).map_err(|error| faulty(text, error))?;
     let (system, path, options) = (System::Rules(system), path.to_path_buf(), options.clone());
-    Ok(Loaded { system, path, remarks, open: None, options })
+    Ok(Loaded { system, path, remarks, open: None, taken: None, options })
 }
 
 /// Reads rules without their initial state, which is arbitrary.
@@ -230,6 +232,7 @@ impl Loaded {
             path: path.to_path_buf(),
             remarks,
             open: open.then_some(1),
+            taken: None,
             options: options.clone(),
         })
     }
@@ -246,12 +249,42 @@ impl Loaded {
             path: self.path.clone(),
             remarks: self.remarks.clone(),
             open: None,
+            taken: None,
             options: self.options.clone(),
         }))
     }
 
+    /// The same program with so many threads where one stood for any number: for each thread of this system, how many it
+    /// stands for.
+    pub fn with_numbers(&self, counts: &[u64]) -> Result<Option<Loaded>, LoadError> {
+        let Some(encoded) = self.system.program() else { return Ok(None) };
+        let mut numbers: Vec<(String, usize)> = Vec::new();
+        for (role, &count) in encoded.roles().iter().zip(counts).filter(|(role, _)| role.many) {
+            let template = &encoded.program().templates[role.template];
+            let from_the_start = match template.count {
+                Count::Fixed(count) => count,
+                Count::Any => 0,
+            };
+            let count = usize::try_from(count).unwrap_or(usize::MAX).saturating_add(from_the_start);
+            match numbers.iter_mut().find(|(name, _)| *name == template.name) {
+                Some((_, known)) => *known = known.saturating_add(count),
+                None => numbers.push((template.name.clone(), count)),
+            }
+        }
+        let taken =
+            numbers.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(",");
+        let options = Options { threads: self.options.threads.and(numbers), ..self.options.clone() };
+        // What goes wrong without any thread has no encoding.
+        let exact = Loaded::program(encoded.program(), &self.path, self.remarks.clone(), &options);
+        let Ok(loaded) = exact else { return Ok(None) };
+        Ok(Some(Loaded { taken: Some(format!("--threads {taken}")), ..loaded }))
+    }
+
     /// The numbers of threads that were taken, as the option that asks for them, if the program leaves them open.
     pub fn threads_taken(&self) -> Option<String> {
+        if self.taken.is_some() {
+            return self.taken.clone();
+        }
         let (encoded, any) = (self.system.program()?, self.open?);
         let open = |template: &&Template| template.spawned || template.count == Count::Any;
         let taken = encoded.program().templates.iter().filter(open).map(|template| match template.count {

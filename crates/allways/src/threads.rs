@@ -57,6 +57,12 @@ impl Counts {
         self.0.is_empty()
     }
 
+    /// These, and so many threads of other templates.
+    pub fn and(&self, more: impl IntoIterator<Item = (String, usize)>) -> Counts {
+        let more = more.into_iter().map(|(name, count)| (Some(name), count));
+        Counts(self.0.iter().cloned().chain(more).collect())
+    }
+
     /// The threads of a program where one stands for any number if nobody says how many there are, or how many can be
     /// started; `None` if that is said of all.
     pub fn any_number(&self, program: &Program) -> Result<Option<Threads>, NoSuchThreads> {

@@ -5,6 +5,7 @@
 //! as there is time for, and accepted anew.
 
 use allways_engines::engine::{Engine, Figures, Question, Report, VisibleStates, Watch};
+use allways_engines::meet::coverability::threads::{self, Covered};
 use allways_engines::{Shortest, shortest};
 use allways_evidence::{Proof, Rejection, StopReason, Verdict, replay};
 use allways_model::property::Property;
@@ -139,6 +140,38 @@ pub fn check(
     Ok(checked)
 }
 
+/// Whether the property of the question holds for any number of threads, by counting those that are alike. A proof has been
+/// accepted by the checker; that it is violated is to be confirmed with the numbers of threads given.
+pub fn cover(
+    system: &dyn Pushdown,
+    question: &Question,
+    watch: &Watch,
+) -> Result<Result<Checked, Covered>, Refuted> {
+    let started = Instant::now();
+    let counted = match threads::cover(system, question, watch) {
+        Covered::Safe(counted) => counted,
+        other => return Ok(Err(other)),
+    };
+    let searching = started.elapsed();
+    let proof = Proof::Counted(counted);
+    match proof.check(system, &question.property, &|| watch.room_for(0).err()) {
+        Ok(()) => {
+            let engine = Some("coverability");
+            let report = Report { verdict: Verdict::Safe(proof), engine, ..nothing(StopReason::Interrupted) };
+            Ok(Ok(Checked {
+                report,
+                certified: true,
+                shortest: false,
+                searching,
+                shortening: Duration::ZERO,
+                checking: started.elapsed() - searching,
+            }))
+        }
+        Err(Rejection::Stopped(reason)) => Ok(Err(Covered::Unknown(reason))),
+        Err(rejection) => Err(Refuted { engine: "coverability", claim: "safe", why: rejection.to_string() }),
+    }
+}
+
 /// Replaces an accepted trace by the shortest one that is found, once that is accepted, too.
 fn shorten(
     system: &dyn Pushdown,
@@ -177,7 +210,7 @@ pub fn reach(
     let started = Instant::now();
     let mut converged = false;
     let mut visible = Bound::AtLeast;
-    if let Verdict::Safe(Proof::Products(_)) = &report.verdict {
+    if let Verdict::Safe(Proof::Products(_) | Proof::Counted(_)) = &report.verdict {
         let why = "products of thread states bound what is reachable, and are not counted".to_string();
         report.verdict = Verdict::Unknown(StopReason::GaveUp(why));
     }

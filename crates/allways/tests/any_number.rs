@@ -132,3 +132,48 @@ fn a_deadlock_of_few_threads_is_one_of_any_number() {
     .expect("a file");
     assert_eq!(run("check --deadlock", &[&program]).code, 0);
 }
+
+#[test]
+fn counted_threads_prove_and_refute() {
+    let folder = folder("counted");
+    let (program, evidence) = (folder.join("two.aw"), folder.join("two.evidence"));
+    let text = |most: u32| {
+        let step = "atomic { await n < 2; n = n + 1; } in: skip; n = n - 1;";
+        format!("shared 0..2 n;\nthread p[*] {{\n  loop {{ {step} }}\n}}\nnever at(in) >= {most};\n")
+    };
+    fs::write(&program, text(3)).expect("a file");
+    let checked = Run::of(
+        command("check --json").arg(&program).arg("--evidence").arg(&evidence).output().expect("it starts"),
+    );
+    let json = checked.json();
+    assert_eq!((&json["verdict"], &json["engine"]), (&"safe".into(), &"coverability".into()), "{json}");
+    assert_eq!(run("certify", &[&program, &evidence]).code, 0);
+    // Every line of the proof is needed, and it is no proof of more.
+    let proof = fs::read_to_string(&evidence).expect("evidence");
+    let lines: Vec<&str> = proof.lines().collect();
+    let last = lines.len() - 1;
+    for index in
+        (2..last).filter(|&index| lines[index].starts_with("rest") || lines[index].starts_with("basis"))
+    {
+        let mut less = lines.clone();
+        let removed = less.remove(index);
+        let basis: usize =
+            lines[last].strip_prefix("end ").and_then(|count| count.parse().ok()).expect("a count");
+        let end = format!("end {}", basis - usize::from(removed.starts_with("basis")));
+        less[last - 1] = &end;
+        fs::write(&evidence, less.join("\n")).expect("a file");
+        assert_eq!(run("certify", &[&program, &evidence]).code, 70, "without {removed}");
+    }
+    fs::write(&evidence, &proof).expect("a file");
+    fs::write(&program, text(2)).expect("a file");
+    assert_eq!(run("certify", &[&program, &evidence]).code, 70, "two can be there");
+    // Wrong with six threads, and not with five.
+    fs::write(
+        &program,
+        "shared 0..6 n;\nthread p[*] {\n  atomic { await n < 6; n = n + 1; }\n  assert n < 6;\n}\n",
+    )
+    .expect("a file");
+    let checked = run("check", &[&program]);
+    assert!(checked.code == 10 && checked.out.contains("--threads p=6"), "{checked:?}");
+    assert_eq!(run("check --threads 5", &[&program]).code, 0);
+}

@@ -9,10 +9,12 @@
 //! * [`invariant`] and [`induct`](mod@induct): a set that contains every reachable state, and the checker that tests it;
 //! * [`products`] and [`close`](mod@products::close): sets of thread states whose products contain every reachable state,
 //!   perhaps for any number of threads, and the checker that tests them;
+//! * [`counted`]: programs as [counter systems](counters), whose proofs are proofs about the programs;
 //! * [`rejection`]: why a checker does not accept, naming the failing step;
 //! * [`text`]: both as text files;
 //! * [`counters`]: the same for counter systems, with any number of threads.
 
+pub mod counted;
 pub mod counters;
 pub mod induct;
 pub mod interpret;
@@ -25,6 +27,7 @@ pub mod text;
 pub mod trace;
 pub mod verdict;
 
+pub use counted::Counted;
 pub use induct::induct;
 pub use interpret::{End, Run, RunStep, interpret};
 pub use invariant::{Invariant, Window};

@@ -52,6 +52,10 @@
 //! end 1
 //! ```
 //!
+//! A proof for a counter system ([`counted`](crate::counted)) starts with `allways counted 1`. Then come the lines of the
+//! products that bound its thread states, and those of a proof as in [`counters::text`](crate::counters::text), whose shared
+//! states and places are named as above, with the first thread of a kind and a colon before each place.
+//!
 //! An invariant that is within products has the word `within` and the lines of the products, their `end` included, between
 //! its first line and all others.
 //!
@@ -68,8 +72,11 @@ mod read;
 pub use lines::BadEvidence;
 pub use read::read_evidence;
 
+use crate::counted::counters_of;
+use crate::counters::text::write_proof;
 use crate::{Invariant, Proof, Trace, Window, shape};
 use allways_model::notation::{show_state, show_symbols};
+use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Shared};
 use allways_model::symmetry::Kinds;
 use hashbrown::HashMap;
@@ -112,6 +119,12 @@ pub fn write_evidence(system: &dyn Pushdown, evidence: &Evidence, out: &mut dyn 
         Evidence::Proof(Proof::Invariant(invariant)) => write_invariant(system, invariant, &mut out)?,
         Evidence::Proof(Proof::Products(products)) => {
             products::write_products(system, products, &mut out)?;
+        }
+        Evidence::Proof(Proof::Counted(counted)) => {
+            writeln!(out, "allways counted {VERSION}")?;
+            products::write_body(system, &counted.products, &mut out)?;
+            let counting = counters_of(system, &Property::default(), &counted.products).map_err(misshapen)?;
+            write_proof(&counting.counters, &counted.proof, &mut out)?;
         }
     }
     out.flush()

@@ -1,7 +1,7 @@
 //! The three answers. Each owns what makes it believable.
 
 use crate::products::close::close;
-use crate::{Invariant, Products, Rejection, Trace, induct};
+use crate::{Counted, Invariant, Products, Rejection, Trace, induct};
 use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
 use std::fmt;
@@ -24,6 +24,8 @@ pub enum Proof {
     Invariant(Invariant),
     /// Sets of thread states, and their products.
     Products(Products),
+    /// A proof for the counter system that the system is.
+    Counted(Box<Counted>),
 }
 
 impl Proof {
@@ -37,6 +39,7 @@ impl Proof {
         match self {
             Proof::Invariant(invariant) => induct(system, property, invariant, stop),
             Proof::Products(products) => close(system, property, products, stop),
+            Proof::Counted(counted) => counted.check(system, property, stop),
         }
     }
 
@@ -44,7 +47,16 @@ impl Proof {
     pub fn invariant(&self) -> Option<&Invariant> {
         match self {
             Proof::Invariant(invariant) => Some(invariant),
-            Proof::Products(_) => None,
+            Proof::Products(_) | Proof::Counted(_) => None,
+        }
+    }
+
+    /// Whether it is about any number of threads.
+    pub fn any_number(&self) -> bool {
+        match self {
+            Proof::Invariant(_) => false,
+            Proof::Products(products) => products.any_number(),
+            Proof::Counted(counted) => counted.products.any_number(),
         }
     }
 }

@@ -4,12 +4,13 @@
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
 use allways_engines::engine::Watch;
+use allways_engines::meet::coverability::threads::{Covered, cover};
 use allways_engines::{Question, engines};
 use allways_evidence::{Evidence, Proof, Rejection, Verdict, read_evidence, write_evidence};
 use allways_lang::{aw, bp};
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::semantics::{Outcome, State, steps};
-use allways_model::program::{Count, Program};
+use allways_model::program::{Count, Expr, Program};
 use allways_testkit::programs::{Mode, boolean, text};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -58,6 +59,9 @@ struct Tally {
     proved_free_of_deadlocks: usize,
     /// The reference finds a violation, so nothing may be proved.
     wrong: usize,
+    /// What counting threads says.
+    counted_safe: usize,
+    counted_unsafe: usize,
 }
 
 /// Lets every template have any number of threads, where it can.
@@ -96,6 +100,7 @@ fn tested(name: &str, program: &Program, tally: &mut Tally) {
         (wrong, stuck) = (wrong | one, stuck | other);
     }
     tally.wrong += usize::from(wrong);
+    counted(name, program, &system, wrong, tally);
     for deadlock in [false, true] {
         let property = system.property(deadlock);
         let question = Question { property, max_states: Some(20_000), ..Question::default() };
@@ -122,6 +127,55 @@ fn tested(name: &str, program: &Program, tally: &mut Tally) {
             }
         }
     }
+}
+
+/// Threads that are alike are counted: what that proves is right, and what it refutes goes wrong with the threads it names.
+fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: &mut Tally) {
+    let question = Question { property: system.property(false), ..Question::default() };
+    let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Watch::none() };
+    match cover(system, &question, &watch) {
+        Covered::Safe(counted) => {
+            let proof = Proof::Counted(counted);
+            match proof.check(system, &question.property, &|| None) {
+                Ok(()) => {}
+                Err(Rejection::Stopped(_)) => return,
+                Err(rejection) => panic!("{name}\ncounted: {rejection}"),
+            }
+            assert!(!wrong, "{name}\ncounting claims a proof, but it goes wrong");
+            tally.counted_safe += 1;
+            let mut text = Vec::new();
+            write_evidence(system, &Evidence::Proof(proof.clone()), &mut text).expect("it fits");
+            assert_eq!(read_evidence(system, &text), Ok(Evidence::Proof(proof)), "{name}");
+        }
+        Covered::Unsafe(counts) => {
+            tally.counted_unsafe += 1;
+            if counts.iter().sum::<u64>() > 8
+                || program.never.iter().any(|never| speaks_of_places(&never.expr))
+            {
+                // A counter at its cap is not exact, and the run may be one that does not exist.
+                return;
+            }
+            let mut threads = Threads::of(program, 0);
+            for (role, &count) in system.roles().iter().zip(&counts).filter(|(role, _)| role.many) {
+                let numbers = if role.pooled { &mut threads.pool } else { &mut threads.running };
+                numbers[role.template] = count as usize;
+            }
+            // It may go wrong without any thread, which has no encoding.
+            let Ok(exact) = Encoded::new(program, &threads, true) else { return };
+            let free = engines().iter().find(|engine| engine.name() == "free").expect("an engine");
+            let question = Question { property: exact.property(false), ..Question::default() };
+            let verdict = free.run(&exact, &question, &watch).verdict;
+            let missed = matches!(verdict, Verdict::Safe(_));
+            assert!(!missed, "{name}\ncounting claims a violation with {counts:?} threads");
+        }
+        Covered::Unknown(_) => {}
+    }
+}
+
+fn speaks_of_places(expr: &Expr) -> bool {
+    let mut speaks = false;
+    expr.visit(&mut |part| speaks |= matches!(part, Expr::At(_)));
+    speaks
 }
 
 fn count(default: u64) -> u64 {

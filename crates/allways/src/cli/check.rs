@@ -10,11 +10,11 @@ use super::stats::{self, Stats};
 use super::steps::Rows;
 use super::story::{self, Telling};
 use super::{Context, Failure, words};
-use allways::verify::{name, nothing};
+use allways::verify::{cover, name, nothing};
 use allways::{
-    Checked, Engine, LoadError, Loaded, Proof, Question, StopReason, Verdict, Watch, auto, check, engines,
-    load,
+    Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, auto, check, engines, load,
 };
+use allways_engines::meet::coverability::threads::Covered;
 use allways_evidence::Trace;
 use allways_model::notation::show_state;
 use allways_model::property::Property;
@@ -50,6 +50,10 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
 
 /// How long a program is tried with few threads if it may have more.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long threads are counted before few of them are tried, and after.
+const AT_FIRST: Duration = Duration::from_secs(1);
+const AT_LAST: Duration = Duration::from_secs(30);
 
 /// One file of those to be checked.
 struct One<'a> {
@@ -111,7 +115,14 @@ impl One<'_> {
             }
             let undecided =
                 matches!(checked.report.verdict, Verdict::Unknown(StopReason::GaveUp(_) | StopReason::Time));
-            if !undecided || !loaded.grow()? {
+            if !undecided {
+                break checked;
+            }
+            if !loaded.grow()? {
+                if let Some(counted) = self.counted(&loaded, &question, AT_LAST, true)? {
+                    (loaded, question.property) = (counted.0, counted.1);
+                    break counted.2;
+                }
                 break checked;
             }
             question.property = Property { deadlock, ..loaded.property(&[], &Watch::none())? };
@@ -170,8 +181,42 @@ impl One<'_> {
             let deadline = watch.deadline.into_iter().chain(patience).min();
             check(&any_number.system, &question, self.engine, &Watch { deadline, ..*watch })
         })?;
-        let safe = matches!(checked.report.verdict, Verdict::Safe(_));
-        Ok(safe.then_some((any_number, question.property, checked)))
+        match checked.report.verdict {
+            Verdict::Safe(_) => Ok(Some((any_number, question.property, checked))),
+            _ => self.counted(loaded, &question, AT_FIRST, false),
+        }
+    }
+
+    /// What counting threads says of a program with any number of them, within some time. That it goes wrong is confirmed, on
+    /// request, with the number of threads that it takes.
+    fn counted(
+        &self,
+        loaded: &Loaded,
+        question: &Question,
+        patience: Duration,
+        confirm: bool,
+    ) -> Result<Option<(Loaded, Property, Checked)>, Failure> {
+        if self.engine.name() != auto().name() || question.bounded() || question.property.deadlock {
+            return Ok(None);
+        }
+        let Some(any_number) = loaded.any_number()? else { return Ok(None) };
+        let property = any_number.property(&[], &Watch::none())?;
+        let question = Question { property, ..question.clone() };
+        let covered = self.session.watched(|watch| {
+            let deadline = watch.deadline.into_iter().chain([Instant::now() + patience]).min();
+            cover(&any_number.system, &question, &Watch { deadline, ..*watch })
+        })?;
+        let counts = match covered {
+            Ok(checked) => return Ok(Some((any_number, question.property, checked))),
+            Err(Covered::Unsafe(counts)) if confirm => counts,
+            Err(_) => return Ok(None),
+        };
+        let Some(exact) = any_number.with_numbers(&counts)? else { return Ok(None) };
+        let property = exact.property(&[], &Watch::none())?;
+        let question = Question { property, ..question };
+        let checked = self.session.watched(|watch| check(&exact.system, &question, self.engine, watch))?;
+        let found = matches!(checked.report.verdict, Verdict::Unsafe(_));
+        Ok(found.then_some((exact, question.property, checked)))
     }
 
     /// A bound from above may ask what happens in states that no run reaches, and hit a limit of the program there. A search
@@ -325,8 +370,7 @@ impl One<'_> {
             engine: name(self.engine, report),
             certified: *certified,
             reason,
-            any_number: matches!(&report.verdict, Verdict::Safe(Proof::Products(p)) if p.any_number())
-                .then_some(true),
+            any_number: matches!(&report.verdict, Verdict::Safe(proof) if proof.any_number()).then_some(true),
             explanation,
             seconds: self.session.elapsed().as_secs_f64(),
             peak_bytes: self.session.peak(),

@@ -274,6 +274,7 @@ impl Case {
             Evidence::Trace(_) => "trace",
             Evidence::Proof(Proof::Invariant(_)) => "invariant",
             Evidence::Proof(Proof::Products(_)) => "products",
+            Evidence::Proof(Proof::Counted(_)) => "counted",
         })
     }
 
@@ -291,9 +292,8 @@ impl Case {
                 format!("reaches {}", words::reached(&self.loaded.system, property, &end))
             }
             Ok(Evidence::Proof(_)) if !property.is_empty() => format!("never reaches {targets}"),
-            Ok(Evidence::Proof(Proof::Products(products))) => {
-                let facts = words::count(products.facts() as u128, "thread state");
-                format!("never leaves the products of {facts}")
+            Ok(Evidence::Proof(proof @ (Proof::Products(_) | Proof::Counted(_)))) => {
+                format!("never leaves the products of {}", words::size(proof))
             }
             Ok(Evidence::Proof(Proof::Invariant(invariant))) => {
                 format!("never leaves {}", words::count(invariant.visible_count(), "visible state"))
@@ -310,7 +310,7 @@ fn claims_to_be_evidence(text: &[u8]) -> bool {
     let words: Vec<&[u8]> =
         first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(4).collect();
     let version = VERSION.to_string();
-    matches!(words[..], [b"allways", b"trace" | b"invariant" | b"products", number] if number == version.as_bytes())
+    matches!(words[..], [b"allways", b"trace" | b"invariant" | b"products" | b"counted", number] if number == version.as_bytes())
 }
 
 /// Whether a text says that it is about any number of threads.
@@ -318,7 +318,9 @@ fn claims_any_number(text: &[u8]) -> bool {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     let header = lines.next().unwrap_or_default();
-    header.starts_with(b"allways products") && lines.next().is_some_and(|line| line.starts_with(b"any "))
+    let about_threads = [b"allways products".as_slice(), b"allways counted"];
+    about_threads.iter().any(|kind| header.starts_with(kind))
+        && lines.next().is_some_and(|line| line.starts_with(b"any "))
 }
 
 #[derive(Serialize)]

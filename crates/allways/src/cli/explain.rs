@@ -14,6 +14,10 @@ pub fn sentence(system: &dyn Pushdown, property: &Property, verdict: &Verdict, w
             return "thread-modular sets prove it: they invent nothing that matters".to_string();
         }
         Verdict::Unsafe(_) => return "it goes wrong, so there is no proof to be lost".to_string(),
+        Verdict::Safe(Proof::Counted(_)) => {
+            return "thread-modular sets alone do not prove it; counting threads within them does"
+                .to_string();
+        }
         Verdict::Safe(Proof::Invariant(_)) | Verdict::Unknown(_) => {}
     }
     match explain(system, property, watch) {

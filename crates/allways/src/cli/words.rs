@@ -45,10 +45,7 @@ pub fn because(reason: &StopReason) -> String {
 
 /// What a proof says about the number of threads, if that is not fixed.
 pub fn any_number(proof: &Proof) -> &'static str {
-    match proof {
-        Proof::Products(products) if products.any_number() => ", with any number of threads",
-        _ => "",
-    }
+    if proof.any_number() { ", with any number of threads" } else { "" }
 }
 
 /// How much there is of a proof.
@@ -56,6 +53,7 @@ pub fn size(proof: &Proof) -> String {
     match proof {
         Proof::Invariant(invariant) => count(invariant.visible_count(), "visible state"),
         Proof::Products(products) => count(products.facts() as u128, "thread state"),
+        Proof::Counted(counted) => count(counted.products.facts() as u128, "thread state"),
     }
 }
 

@@ -6,7 +6,7 @@
 //! * [`forward`]: breadth first, with one thread, two, three, …; finds bugs;
 //! * [`duel`]: forward and backward against each other on two cores, what is used where no method is named.
 //!
-//! What they share: [`net`], the rules in a form that is fast to use; [`basis`], sets of configurations; and
+//! [`threads`] hands programs to them. What they share: [`net`], the rules in a form that is fast to use; [`basis`], sets of configurations; and
 //! [`shorten`](mod@shorten).
 //!
 //! All of them take the relaxed reading of rules that test for an exact number, except [`forward`]. A run that the exact
@@ -21,6 +21,7 @@ pub mod karp_miller;
 pub mod net;
 pub mod oracle;
 pub mod shorten;
+pub mod threads;
 
 use crate::engine::Watch;
 use allways_evidence::StopReason;

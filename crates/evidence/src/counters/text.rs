@@ -56,26 +56,37 @@ pub fn write_evidence(system: &Counters, evidence: &Evidence, out: &mut dyn Writ
             }
             writeln!(out, "end {}", run.rules.len())?;
         }
-        Evidence::Proof(Proof { bound, weights, basis }) => {
+        Evidence::Proof(proof) => {
             writeln!(out, "allways counter-proof {VERSION}")?;
-            match bound {
-                Some(limits) => writeln!(out, "bound {}", limits.len())?,
-                None => writeln!(out, "bound none")?,
-            }
-            for Limit { shared, tokens } in bound.iter().flatten() {
-                writeln!(out, "limit {}", system.show_tokens(*shared, tokens.iter().copied()))?;
-            }
-            for Weights { locals, shared, most } in weights {
-                let locals = show_bag(&system.locals, locals);
-                writeln!(out, "weights {most} {locals} {}", show_bag(&system.shared, shared))?;
-            }
-            for member in basis {
-                writeln!(out, "basis {}", system.show(member))?;
-            }
-            writeln!(out, "end {}", basis.len())?;
+            write_proof(system, proof, &mut out)?;
         }
     }
     out.flush()
+}
+
+/// Writes what follows the first line of a proof.
+pub(crate) fn write_proof(system: &Counters, proof: &Proof, out: &mut dyn Write) -> io::Result<()> {
+    let Proof { bound, weights, basis } = proof;
+    match bound {
+        Some(limits) => writeln!(out, "bound {}", limits.len())?,
+        None => writeln!(out, "bound none")?,
+    }
+    for Limit { shared, tokens } in bound.iter().flatten() {
+        writeln!(out, "limit {}", system.show_tokens(*shared, tokens.iter().copied()))?;
+    }
+    for Weights { locals, shared, most } in weights {
+        let locals = show_bag(&system.locals, locals);
+        writeln!(out, "weights {most} {locals} {}", show_bag(&system.shared, shared))?;
+    }
+    for member in basis {
+        writeln!(out, "basis {}", system.show(member))?;
+    }
+    writeln!(out, "end {}", basis.len())
+}
+
+/// Reads what follows the first line of a proof.
+pub(crate) fn read_proof(system: &Counters, lines: &mut Lines) -> Result<Proof, BadEvidence> {
+    Reader::new(system).proof(lines)
 }
 
 /// Numbers of names, `-` for none.

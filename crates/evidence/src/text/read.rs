@@ -6,8 +6,11 @@
 use super::lines::{BadEvidence, Line, Lines};
 use super::products::read_products;
 use super::{Evidence, VERSION};
+use crate::counted::{Counted, counters_of};
+use crate::counters::text::read_proof;
 use crate::{Invariant, Proof, Step, Trace, Window, shape};
 use allways_model::notation::{NotAState, read_state, read_symbols};
+use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Pushdown, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
@@ -26,13 +29,13 @@ pub fn read_evidence(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, Bad
         BadEvidence { line, column, what: "expected text in UTF-8".to_string() }
     })?;
     let mut lines = Lines::new(text);
-    let expected = "`allways trace 1`, `allways invariant 1` or `allways products 1`";
+    let expected = "`allways trace 1`, `invariant`, `products` or `counted`";
     let mut header = lines.next(expected)?;
     if header.word(expected)? != "allways" {
         return Err(header.expected(expected));
     }
     let kind = header.word(expected)?;
-    if !["trace", "invariant", "products"].contains(&kind) {
+    if !["trace", "invariant", "products", "counted"].contains(&kind) {
         return Err(header.expected(expected));
     }
     if header.number::<u32>("the version of the format")? != VERSION {
@@ -41,6 +44,13 @@ pub fn read_evidence(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, Bad
     header.end()?;
     let evidence = match kind {
         "trace" => Evidence::Trace(trace(system, &mut lines)?),
+        "counted" => {
+            let products = read_products(system, &mut lines)?;
+            let counting = counters_of(system, &Property::default(), &products)
+                .map_err(|what| BadEvidence { line: 1, column: 1, what })?;
+            let proof = read_proof(&counting.counters, &mut lines)?;
+            Evidence::Proof(Proof::Counted(Box::new(Counted { products, proof })))
+        }
         "products" => Evidence::Proof(Proof::Products(read_products(system, &mut lines)?)),
         _ => Evidence::Proof(Proof::Invariant(Reader::new(system).invariant(&mut lines)?)),
     };

@@ -16,7 +16,7 @@ use crate::program::expression::{Binary, Expr};
 use crate::program::{Op, Program, Value};
 use crate::pushdown::State;
 
-/// The least cap, or why counters alone do not tell what happens with any number of threads.
+/// The cap, or why counters alone do not tell what happens with any number of threads.
 pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value, NoEncoding> {
     let span = program.templates.first().map(|template| template.span).unwrap_or_default();
     let refuse = |what: &str, span| Err(NoEncoding { what: what.to_string(), span });
@@ -34,7 +34,8 @@ pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value
     let mut cap = 1;
     for never in &program.never {
         match largest(&never.expr) {
-            Some(number) => cap = cap.max(number.saturating_add(1)),
+            // One above would do. With two, a counter at the number itself is left exactly, and the cap may never be met.
+            Some(number) => cap = cap.max(number.saturating_add(2)),
             None => {
                 return refuse(
                     "a property that compares at(…) with something else than a number",
