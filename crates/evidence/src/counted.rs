@@ -77,7 +77,7 @@ pub fn counters_of(
     }
     let mut places: BTreeSet<(usize, Symbol)> = BTreeSet::new();
     let mut shared: BTreeSet<Shared> = BTreeSet::new();
-    let mut steps: Vec<(Shared, (usize, Symbol), Shared, Symbol, u32)> = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
     let mut rules = Vec::new();
     for (kind, facts) in product.rest.iter().enumerate() {
         let leader = products.kinds.members(kind)[0];
@@ -97,7 +97,8 @@ pub fn counters_of(
                 };
                 shared.insert(rule.shared);
                 places.insert((kind, top));
-                steps.push((fact.shared, (kind, fact.top), rule.shared, top, rule.line));
+                let (from, to) = ((fact.shared, fact.top), (rule.shared, top));
+                steps.push(Step { kind, from, to, line: rule.line });
             }
         }
     }
@@ -127,6 +128,14 @@ pub fn counters_of(
     Ok(Counting { counters, places: places.into_iter().collect() })
 }
 
+/// A rule of the threads of one kind: shared states and tops before and after.
+struct Step {
+    kind: usize,
+    from: (Shared, Symbol),
+    to: (Shared, Symbol),
+    line: u32,
+}
+
 /// Shared states and places of the system, by their numbers in the counter system.
 struct Numbers {
     shared: BTreeMap<Shared, u32>,
@@ -134,12 +143,10 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn rule(
-        &self,
-        &(from, (kind, top), to, after, line): &(Shared, (usize, Symbol), Shared, Symbol, u32),
-    ) -> Rule {
-        let one = |top| Bag::from_iter([(self.places[&(kind, top)], 1)]);
-        Rule::plain(self.shared[&from], self.shared[&to], one(top), one(after), line)
+    fn rule(&self, step: &Step) -> Rule {
+        let one = |top| Bag::from_iter([(self.places[&(step.kind, top)], 1)]);
+        let (from, to) = (self.shared[&step.from.0], self.shared[&step.to.0]);
+        Rule::plain(from, to, one(step.from.1), one(step.to.1), step.line)
     }
 
     fn initial(&self, products: &Products, states: &[State]) -> Vec<Initial> {

@@ -286,11 +286,11 @@ fn hostile_texts_do_no_harm() {
                 accepted += usize::from(check(&system, &property, &invariant).is_ok());
                 let _ = written(&system, &Evidence::Proof(Proof::Invariant(invariant)));
             }
-            Ok(Evidence::Proof(Proof::Products(products))) => {
+            Ok(Evidence::Proof(proof)) => {
                 read += 1;
-                let verdict = allways_evidence::close(&system, &property, &products, &|| None);
+                let verdict = proof.check(&system, &property, &|| None);
                 accepted += usize::from(verdict.map_err(|rejection| rejection.to_string()).is_ok());
-                let _ = written(&system, &Evidence::Proof(Proof::Products(products)));
+                let _ = written(&system, &Evidence::Proof(proof));
             }
             Err(bad) => assert!(bad.line >= 1 && bad.column >= 1 && bad.what.len() < 300, "{bad}"),
         }

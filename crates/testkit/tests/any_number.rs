@@ -87,7 +87,7 @@ fn tested(name: &str, program: &Program, tally: &mut Tally) {
         program.templates.iter().map(|template| count(&template.count)).collect()
     };
     tally.programs += 1;
-    let system = match Encoded::new(program, &Threads::many(program), tally.programs % 2 == 0) {
+    let system = match Encoded::new(program, &Threads::many(program), tally.programs.is_multiple_of(2)) {
         Ok(system) => system,
         Err(_) => {
             tally.refused += 1;
