@@ -177,3 +177,40 @@ fn counted_threads_prove_and_refute() {
     assert!(checked.code == 10 && checked.out.contains("--threads p=6"), "{checked:?}");
     assert_eq!(run("check --threads 5", &[&program]).code, 0);
 }
+
+#[test]
+fn initial_states_that_are_too_many_are_not_left_out() {
+    let folder = folder("any-number-crowded");
+    let program = folder.join("crowded.aw");
+    // Many kinds of threads that are counted where they start: wrong with two of each.
+    let kinds: String = (0..7).map(|kind| format!("thread t{kind}[*] {{ l{kind}: x = true; }}\n")).collect();
+    let together = (0..7).map(|kind| format!("at(l{kind}) >= 2")).collect::<Vec<_>>().join(" && ");
+    fs::write(&program, format!("shared bool x;\n{kinds}never {together};\n")).expect("a file");
+    assert_eq!(run("check", &[&program]).code, 10);
+    // A large cap: wrong with three hundred of each, and nobody tries so many.
+    let threads = "thread a[*] { s: x = true; }\nthread b[*] { t: x = false; }\n";
+    fs::write(&program, format!("shared bool x;\n{threads}never at(s) >= 300 && at(t) >= 300;\n"))
+        .expect("a file");
+    assert_eq!(run("check --timeout 5s", &[&program]).code, 5);
+    assert_eq!(run("check --threads a=300,b=300", &[&program]).code, 10);
+    // Many values at the start.
+    let thread = "thread w[*] { start: skip; }\n";
+    fs::write(&program, format!("shared 0..11999 x = *;\n{thread}never at(start) >= 2 && x == 11999;\n"))
+        .expect("a file");
+    assert_eq!(run("check", &[&program]).code, 10);
+}
+
+#[test]
+fn many_counters_cost_no_more_than_the_limits_allow() {
+    let folder = folder("any-number-counters");
+    let (program, evidence) = (folder.join("many.aw"), folder.join("many.evidence"));
+    let labels: String = (0..30).map(|label| format!("  l{label}: skip;\n")).collect();
+    let all = (0..30).map(|label| format!("at(l{label}) >= 1")).collect::<Vec<_>>().join(" && ");
+    fs::write(&program, format!("shared bool x;\nthread w[*] {{\n{labels}}}\nnever {all} && x;\n"))
+        .expect("a file");
+    let counts = (0..30).map(|label| format!("at#{label}=3")).collect::<Vec<_>>().join(";");
+    let text = format!("allways products 1\nany 0\nproduct 1\nrest 0: x=0;{counts}|w:3\nnext 1\nend 1\n");
+    fs::write(&evidence, text).expect("a file");
+    let certified = run("certify --timeout 20s --memory 1G", &[&program, &evidence]);
+    assert_eq!(certified.code, 70, "{certified:?}");
+}

@@ -232,7 +232,9 @@ impl Encoded {
         let states = semantics::State::initial(program, &counts).ok_or_else(too_many)?;
         let slots = self.initial_slots();
         let mut initial: Vec<State> = states.iter().map(|state| self.encode(state, &slots)).collect();
-        self.crowd(&mut initial);
+        if !self.crowd(&mut initial) {
+            return Err(too_many());
+        }
         initial.sort_unstable();
         initial.dedup();
         if initial.len() > MOST_INITIAL { Err(too_many()) } else { Ok(initial) }

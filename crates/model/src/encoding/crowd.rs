@@ -13,8 +13,9 @@
 use super::table::{Key, Mode, Point};
 use super::{Encoded, MOST_INITIAL, NoEncoding};
 use crate::program::expression::{Binary, Expr};
-use crate::program::{Op, Program, Value};
+use crate::program::{LocationId, Op, Program, Value};
 use crate::pushdown::State;
+use std::collections::{HashMap, HashSet};
 
 /// The cap, or why counters alone do not tell what happens with any number of threads.
 pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value, NoEncoding> {
@@ -30,6 +31,20 @@ pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value
         if location.edges.iter().any(|edge| matches!(edge.op, Op::Wait(_) | Op::Broadcast(_))) {
             return refuse("any number of threads with events", location.span);
         }
+    }
+    // A step resolves all counters of the location that it leaves.
+    let mut counted: HashMap<LocationId, HashSet<&[LocationId]>> = HashMap::new();
+    for never in &program.never {
+        never.expr.visit(&mut |expr| {
+            if let Expr::At(locations) = expr {
+                for &location in locations {
+                    counted.entry(location).or_default().insert(locations);
+                }
+            }
+        });
+    }
+    if counted.values().any(|sets| sets.len() > 8) {
+        return refuse("any number of threads with a place that many at(…) speak of", span);
     }
     let mut cap = 1;
     for never in &program.never {
@@ -95,11 +110,16 @@ impl Encoded {
         key
     }
 
-    /// The keys that a key stands for, up to what one step can tell: a counter at the cap may be one more.
-    pub(super) fn resolved(&self, key: &Key) -> Vec<Key> {
+    /// The keys that a key stands for, up to what a step from this point can tell: a counter at the cap may be one more, which
+    /// matters if the thread leaves a location that it counts.
+    pub(super) fn resolved(&self, key: &Key, point: Point) -> Vec<Key> {
         let mut keys = vec![key.clone()];
         let Some(cap) = self.cap.filter(|_| !key.values.is_empty()) else { return keys };
-        for counter in self.counters().filter(|&counter| key.values[counter] == cap) {
+        let Point::At(location) = point else { return keys };
+        let first = self.program.shared_slots();
+        let left = self.watched.iter().enumerate().filter(|(_, locations)| locations.contains(&location));
+        let left = left.map(|(counter, _)| first + counter);
+        for counter in left.filter(|&counter| key.values[counter] == cap) {
             for index in 0..keys.len() {
                 let mut more = keys[index].clone();
                 more.values[counter] += 1;
@@ -130,18 +150,16 @@ impl Encoded {
             || key.values[self.counters()].iter().all(|count| (0..=most).contains(count))
     }
 
-    /// Adds the initial states with other numbers of those threads that stand for any number.
-    pub(super) fn crowd(&self, initial: &mut Vec<State>) {
-        let Some(cap) = self.cap else { return };
+    /// Adds the initial states with other numbers of those threads that stand for any number; `false` if there are too many.
+    #[must_use]
+    pub(super) fn crowd(&self, initial: &mut Vec<State>) -> bool {
+        let Some(cap) = self.cap else { return true };
         for role in self.roles.iter().filter(|role| role.many && !role.pooled) {
             let entry = self.program.procedures[self.program.templates[role.template].body].entry;
             if !self.watched.iter().any(|locations| locations.contains(&entry)) {
                 continue;
             }
             for index in 0..initial.len() {
-                if initial.len() > MOST_INITIAL {
-                    return;
-                }
                 let key = self.table.key(initial[index].shared);
                 // A violation stays one for the search, and need not be had twice.
                 for by in (-1..=cap).filter(|_| key.mode == Mode::Normal) {
@@ -150,7 +168,13 @@ impl Encoded {
                     let shared = self.table.shared(self.settled(values));
                     initial.push(State { shared, ..initial[index].clone() });
                 }
+                if initial.len() > 2 * MOST_INITIAL {
+                    return false;
+                }
             }
+            initial.sort_unstable();
+            initial.dedup();
         }
+        true
     }
 }

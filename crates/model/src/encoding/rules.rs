@@ -30,7 +30,7 @@ impl Encoded {
             return rules;
         }
         let (key, cell) = (self.table.key(shared), self.table.cell(top));
-        for key in self.resolved(&key) {
+        for key in self.resolved(&key, cell.point) {
             if self.consistent(&key, cell.point) {
                 self.make_rules_at(thread, (shared, &key), (top, &cell), &mut rules);
             }
