@@ -155,7 +155,7 @@ fn conversions_change_no_verdict() {
         for (index, to) in ["pds", "bp", "aw"].into_iter().enumerate() {
             let output = folder.join(format!("converted.{to}"));
             let own = if to == "pds" { expected.options.as_str() } else { "" };
-            let mut convert = command(&format!("convert --quiet --timeout 5s --to {to}{own}"));
+            let mut convert = command(&format!("convert --quiet --timeout 1s --to {to}{own}"));
             let run = Run::of(convert.arg(&path).arg("-o").arg(&output).output().expect("it starts"));
             if run.code != 0 {
                 assert_eq!(run.code, 2, "{to} {}: {run:?}", path.display());

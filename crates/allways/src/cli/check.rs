@@ -177,7 +177,7 @@ impl One<'_> {
         let property = Property { deadlock: question.property.deadlock, ..property };
         let question = Question { property, ..question.clone() };
         let checked = self.session.watched(|watch| {
-            let patience = (engine == auto().name()).then(|| Instant::now() + PATIENCE);
+            let patience = (engine == auto().name()).then(|| Instant::now() + 2 * AT_FIRST);
             let deadline = watch.deadline.into_iter().chain(patience).min();
             check(&any_number.system, &question, self.engine, &Watch { deadline, ..*watch })
         })?;
@@ -313,9 +313,9 @@ impl One<'_> {
                     Some(_) => format!("whether {file} can go wrong"),
                     None => format!("whether {file} reaches {targets}"),
                 };
-                // Thread-modular methods see no states of the whole system.
+                // Some methods see no states of the whole system.
                 let seen =
-                    if engine.starts_with("modular") { String::new() } else { format!("{visible} so far, ") };
+                    if report.visible.count() == 0 { String::new() } else { format!("{visible} so far, ") };
                 let rest = format!("{whether}, because {because} ({engine}, {seen}{time})");
                 context.output.verdict("unknown", &rest);
             }
