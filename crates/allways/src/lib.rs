@@ -28,10 +28,11 @@
 //! # }
 //! ```
 //!
-//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`story`]; then the program, from `src/cli.rs` on.
+//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`scheduled`], [`story`]; then the program, from `src/cli.rs` on.
 
 pub mod flatten;
 pub mod load;
+pub mod scheduled;
 pub mod story;
 pub mod system;
 pub mod threads;

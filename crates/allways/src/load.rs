@@ -165,7 +165,7 @@ pub fn load(path: impl AsRef<Path>, options: &Options, watch: &Watch) -> Result<
             return Err(LoadError::Unfit("--init is for .pds files".to_string(), help));
         }
         let (program, remarks) = load_program(path, watch)?;
-        return Loaded::program(&program, path, remarks, options);
+        return Loaded::of(&program, path, remarks, options);
     }
     if !options.threads.is_empty() {
         let help = "this file lists its threads one by one".to_string();
@@ -216,7 +216,8 @@ pub fn load_program(path: &Path, watch: &Watch) -> Result<(Program, Remarks), Lo
 }
 
 impl Loaded {
-    fn program(
+    /// A program that was read before.
+    pub fn of(
         program: &Program,
         path: &Path,
         remarks: Remarks,
@@ -259,6 +260,11 @@ impl Loaded {
             Count::Fixed(count) => format!("{}={}", template.name, count + any),
         });
         Some(format!("--threads {}", taken.collect::<Vec<_>>().join(",")))
+    }
+
+    /// The numbers of threads that were asked for.
+    pub fn threads_asked(&self) -> &Counts {
+        &self.options.threads
     }
 
     /// Whether more threads can be taken.

@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 use super::session::Limits;
+use allways::scheduled::Scheduler;
 use allways::threads::Counts;
 use allways::{Options, engines};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -77,6 +78,11 @@ pub struct Check {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub targets: Targets,
+    /// Of a program with tasks: run them in the order of this scheduler, with at most --delays deviations from it: bag,
+    /// bounded-bag=K, round-robin, depth-first or reverse-depth-first.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "rounds", "contexts", "max_states", "max_depth"])]
+    #[arg(conflicts_with_all = ["window", "no_symmetry", "published_bound", "no_frontier", "threads", "states", "deadlock"])]
+    pub scheduler: Option<Scheduler>,
     #[command(flatten)]
     pub search: Search,
 }
@@ -217,8 +223,8 @@ pub struct Search {
     /// Explore at most R rounds of round-robin scheduling (engine rounds-delays).
     #[arg(long, value_name = "R", requires = "delays", conflicts_with_all = ["max_states", "max_depth", "no_frontier"])]
     pub rounds: Option<u32>,
-    /// Explore at most D delays of a thread (engine rounds-delays).
-    #[arg(long, value_name = "D", requires = "rounds")]
+    /// Explore at most D delays of a thread (engine rounds-delays), or of a task (--scheduler).
+    #[arg(long, value_name = "D")]
     pub delays: Option<u32>,
     /// Explore at most K contexts (engine contexts).
     #[arg(long, value_name = "K", conflicts_with_all = ["rounds", "max_states", "max_depth", "no_frontier"])]

@@ -22,7 +22,8 @@ const LOOK: usize = 512;
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Explored<O> {
-    /// How many configurations there are within 0, 1, … .
+    /// How many configurations there are within 0, 1, … . If something goes wrong, or the search was stopped, the last number is of those
+    /// that were found until then.
     pub levels: Vec<usize>,
     /// A run that goes wrong, with the least bound.
     pub wrong: Option<WrongRun<O>>,
@@ -60,10 +61,16 @@ pub fn explore<B: Bounding>(
 ) -> Explored<B::Object> {
     let mut search = Search::new(program, bounding, watch);
     search.stopped = search.run(bound).err();
+    if search.wrong.is_some() || search.stopped.is_some() {
+        search.levels.push(search.nodes.len());
+    }
     let wrong = search.wrong.take().map(|(node, last, violation)| search.wrong_run(node, last, violation));
     let Search { levels, exhausted, stopped, finals, shared, peak, .. } = search;
     Explored { levels, wrong, exhausted, stopped, finals, shared, peak }
 }
+
+/// A configuration that was found, and from where.
+type FoundFrom<O> = (Option<(usize, Move)>, Configuration<O>);
 
 struct Node<O> {
     configuration: Configuration<O>,
@@ -148,12 +155,7 @@ impl<'a, B: Bounding> Search<'a, B> {
         self.beyond.take().map_or(Ok(()), |why| Err(StopReason::GaveUp(why)))
     }
 
-    fn expand(
-        &mut self,
-        node: usize,
-        cost: usize,
-        next: &mut Vec<(Option<(usize, Move)>, Configuration<B::Object>)>,
-    ) {
+    fn expand(&mut self, node: usize, cost: usize, next: &mut Vec<FoundFrom<B::Object>>) {
         for successor in self.program.successors(self.bounding, &self.nodes[node].configuration) {
             match successor.reached {
                 Reached::To(to) if successor.cost == 0 => self.add(Some((node, successor.how)), to, cost),
