@@ -19,6 +19,7 @@
 pub mod expression;
 pub mod reduction;
 pub mod semantics;
+pub mod sequential;
 
 pub use expression::{Binary, Expr, Unary};
 
