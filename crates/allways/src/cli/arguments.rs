@@ -141,6 +141,10 @@ pub struct Convert {
     /// The notation to write.
     #[arg(long, value_name = "FORMAT")]
     pub to: Format,
+    /// Of a program with tasks: the sequential program that does what its tasks do in depth-first order with at most K
+    /// delays.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
+    pub sequentialize: Option<u32>,
     /// Where to write it; standard output if not given. Beside a .pds file, .init and .spec are written as well.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
