@@ -97,7 +97,7 @@ fn compare(name: &str, program: &Program, delays: usize, tally: &mut Tally) -> O
 #[test]
 fn sequential_programs_do_the_same() {
     let mut tally = Tally::default();
-    for seed in 0..count(120) {
+    for seed in 0..count(60) {
         // One in eight is of the larger kind, most of which have too many guesses.
         let text = if seed % 8 == 0 { text(seed, Mode::Tasks) } else { posting(seed) };
         let name = format!("{seed}\n{text}");

@@ -14,7 +14,9 @@
 //! Only an execution whose guesses were all right counts, and that is known at its end. So that a violation can be believed,
 //! it ends the execution too: the round in which it will happen is guessed at the start (`last`; one more than K for none).
 //! What would run after the violation (later in that round, or in later rounds) is skipped; what runs before it is
-//! completed, and its guesses tested. Then the sequential program goes wrong. Whatever can go wrong by itself, an index or a
+//! completed, and its guesses tested. Then the sequential program goes wrong. Parts of tasks start in the order in which they
+//! are scheduled, but a task is called while the part that posted it is not over; so a part of that round may be skipped
+//! before anything has gone wrong, and from then on (`cut`) none of that round starts. Whatever can go wrong by itself, an index or a
 //! range, becomes a question beforehand, since a wrong guess must not be a violation.
 //!
 //! Refused: globals of infinite type, which cannot be guessed; locks; properties that ask where tasks are.

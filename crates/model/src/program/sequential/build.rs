@@ -49,6 +49,8 @@ pub(super) struct Builder {
     pub last: Slot,
     /// Whether it has.
     error: Slot,
+    /// Whether nothing more of that round is run.
+    cut: Slot,
     /// Whether the task that runs is over: it went wrong, or is skipped.
     pub over: Slot,
     /// Whether control is in an atomic section.
@@ -91,7 +93,7 @@ impl Builder {
         let used = add("delays", rounds);
         let last = add("last", Type::Range(0, delays as Value + 1));
         let (error, over) = (add("went_wrong", Type::Bool), add("over", Type::Bool));
-        let inside = add("inside", Type::Bool);
+        let (cut, inside) = (add("cut", Type::Bool), add("inside", Type::Bool));
         Builder {
             program,
             delays,
@@ -100,6 +102,7 @@ impl Builder {
             used,
             last,
             error,
+            cut,
             over,
             inside,
             wrong: Vec::new(),
@@ -122,8 +125,8 @@ impl Builder {
             let expected =
                 and(equal(Expr::Shared(self.round), Expr::Shared(self.last)), not(Expr::Shared(self.error)));
             let at = self.step(wrong, Op::Guard(expected, true), span);
-            let places = [self.error, self.over].map(|slot| self.place(slot, Type::Bool, span)).to_vec();
-            self.edge(at, Op::Assign(places, vec![Expr::Constant(1); 2], None), die, span);
+            let places = [self.error, self.cut, self.over].map(|slot| self.place(slot, Type::Bool, span));
+            self.edge(at, Op::Assign(places.to_vec(), vec![Expr::Constant(1); 3], None), die, span);
             if number == main {
                 self.edge(die, Op::Skip, self.end, span);
             } else {
@@ -174,8 +177,10 @@ impl Builder {
         Op::Guard(all_equal(pairs), true)
     }
 
-    /// How a task starts, or goes on after a yield: it may be delayed; it is skipped if what is looked for has happened
-    /// before; else it takes the globals that were foretold, and foretells those that it will leave.
+    /// How a task starts, or goes on after a yield. It may be delayed. It is skipped if its round comes after the one that
+    /// goes wrong, and may be in that round: then nothing more of it is run, and what goes wrong is the part of a task that
+    /// started before and has not come to its end. Else it takes the globals that were foretold, and foretells those that it
+    /// will leave.
     pub fn resume(&mut self, procedure: ProcedureId, from: LocationId, to: LocationId, span: Span) {
         let shared = |slot| Expr::Shared(slot);
         let more = |slot| binary(Binary::Plus, shared(slot), Expr::Constant(1));
@@ -186,15 +191,18 @@ impl Builder {
             let places = vec![self.place(self.used, rounds, span), self.place(self.round, rounds, span)];
             self.edge(delayed, Op::Assign(places, vec![more(self.used), more(self.round)], None), from, span);
         }
-        let later = or(
-            binary(Binary::Greater, shared(self.round), shared(self.last)),
-            and(shared(self.error), equal(shared(self.round), shared(self.last))),
-        );
-        let skipped = self.step(from, Op::Guard(later.clone(), true), span);
-        let over = self.place(self.over, Type::Bool, span);
+        let (round, last) = (shared(self.round), shared(self.last));
         let die = self.die[procedure];
-        self.edge(skipped, Op::Assign(vec![over], vec![Expr::Constant(1)], None), die, span);
-        let runs = self.step(from, Op::Guard(later, false), span);
+        let (over, cut) = (self.place(self.over, Type::Bool, span), self.place(self.cut, Type::Bool, span));
+        let later = binary(Binary::Greater, round.clone(), last.clone());
+        let skipped = self.step(from, Op::Guard(later, true), span);
+        self.edge(skipped, Op::Assign(vec![over.clone()], vec![Expr::Constant(1)], None), die, span);
+        let now = equal(round.clone(), last.clone());
+        let skipped = self.step(from, Op::Guard(now.clone(), true), span);
+        self.edge(skipped, Op::Assign(vec![over, cut], vec![Expr::Constant(1); 2], None), die, span);
+        let before = binary(Binary::Less, round, last);
+        let before = or(before, and(now, not(shared(self.cut))));
+        let runs = self.step(from, Op::Guard(before, true), span);
         let guesses = self.globals.iter().map(|global| self.place(global.guess, global.ty, span)).collect();
         let any = self.globals.iter().map(Global::any).collect();
         let guessed = self.step(runs, Op::Assign(guesses, any, None), span);
