@@ -23,7 +23,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Pages whose commands are run.
-const COMMANDS: [&str; 4] = ["README.md", "docs/first-proof.md", "docs/language.md", "docs/bp.md"];
+const COMMANDS: [&str; 5] =
+    ["README.md", "docs/first-proof.md", "docs/language.md", "docs/bp.md", "docs/delays.md"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

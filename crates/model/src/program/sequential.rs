@@ -56,7 +56,9 @@ pub struct Sequential {
 /// The sequential form of an asynchronous program, for so many delays.
 pub fn sequential(program: &Program, delays: usize) -> Result<Sequential, NotSequential> {
     let refuse = |what: &str, span| Err(NotSequential { what: what.to_string(), span });
-    let Some(token) = program.token() else { return refuse("only programs with tasks are", Span::default()) };
+    let Some(token) = program.token() else {
+        return refuse("only programs with tasks can be made sequential", Span::default());
+    };
     for variable in &program.shared {
         match variable.ty {
             Type::Int => return refuse("its values cannot be guessed: give it a range", variable.span),
