@@ -13,7 +13,7 @@ use allways_lang::aw;
 use allways_model::encoding::Encoded;
 use allways_model::program::semantics::State;
 use allways_model::program::{Program, Type, Value};
-use allways_testkit::programs::{self, Limits, Mode, text};
+use allways_testkit::programs::{self, Circuit, Limits, Mode, text};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -162,4 +162,27 @@ fn the_least_bound_is_the_least() {
         compared += least(&name, &program, &Contexts);
     }
     println!("{compared} least bounds compared");
+}
+
+/// Theorem 1: satisfiable circuits are found, with delays of the depth-first scheduler, and the others refuted.
+#[test]
+fn circuits() {
+    let (mut found, mut refuted) = (0, 0);
+    for seed in 0..count(100).min(1000) {
+        let circuit = Circuit::random(seed, 2, 1 + (seed % 8 == 0) as usize);
+        let program = parsed(&circuit.text());
+        let asynchronous = Asynchronous::new(&program).expect("it has tasks");
+        let bag = explore(&asynchronous, &Delays(Bag), None, &Watch::none());
+        assert_eq!(bag.wrong.is_some(), circuit.satisfiable(), "{circuit:?}");
+        if circuit.satisfiable() {
+            let depth_first = explore(&asynchronous, &Delays(DepthFirst), None, &Watch::none());
+            assert!(depth_first.wrong.is_some(), "{circuit:?}");
+            found += 1;
+        } else {
+            assert!(bag.exhausted, "{circuit:?}");
+            refuted += 1;
+        }
+    }
+    println!("{found} circuits satisfied, {refuted} refuted");
+    assert!(refuted > 0);
 }

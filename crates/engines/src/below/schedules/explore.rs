@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hash};
 
 /// How often the limits are looked at, in expansions.
-const LOOK: usize = 512;
+const LOOK: usize = 64;
 
 /// What was found.
 #[derive(Clone, Debug)]
