@@ -1,7 +1,7 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
 //! Read in this order: [`exit`] and [`arguments`], what users see first; [`choice`], which engine answers; the commands
-//! [`check`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`] and [`format`](mod@format); [`counters`], the same commands for counter systems; then what they
+//! [`check`] with [`schedule`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`] and [`format`](mod@format); [`counters`], the same commands for counter systems; then what they
 //! share: [`session`] (limits, interruption, memory), [`progress`], [`output`], [`diagnostics`], [`steps`] and [`story`]
 //! (traces), [`stats`], [`words`].
 
@@ -18,6 +18,7 @@ mod format;
 mod output;
 mod progress;
 mod reach;
+mod schedule;
 mod session;
 mod stats;
 mod steps;

@@ -28,11 +28,12 @@
 //! # }
 //! ```
 //!
-//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`story`], [`counters`]; then the program, from `src/cli.rs` on.
+//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`scheduled`], [`story`], [`counters`]; then the program, from `src/cli.rs` on.
 
 pub mod counters;
 pub mod flatten;
 pub mod load;
+pub mod scheduled;
 pub mod story;
 pub mod system;
 pub mod threads;

@@ -167,7 +167,7 @@ pub fn load(path: impl AsRef<Path>, options: &Options, watch: &Watch) -> Result<
             return Err(LoadError::Unfit("--init is for .pds files".to_string(), help));
         }
         let (program, remarks) = load_program(path, watch)?;
-        return Loaded::program(&program, path, remarks, options);
+        return Loaded::of(&program, path, remarks, options);
     }
     if !options.threads.is_empty() {
         let help = "this file lists its threads one by one".to_string();
@@ -218,7 +218,8 @@ pub fn load_program(path: &Path, watch: &Watch) -> Result<(Program, Remarks), Lo
 }
 
 impl Loaded {
-    fn program(
+    /// A program that was read before.
+    pub fn of(
         program: &Program,
         path: &Path,
         remarks: Remarks,
@@ -275,7 +276,7 @@ impl Loaded {
             numbers.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(",");
         let options = Options { threads: self.options.threads.and(numbers), ..self.options.clone() };
         // What goes wrong without any thread has no encoding.
-        let exact = Loaded::program(encoded.program(), &self.path, self.remarks.clone(), &options);
+        let exact = Loaded::of(encoded.program(), &self.path, self.remarks.clone(), &options);
         let Ok(loaded) = exact else { return Ok(None) };
         Ok(Some(Loaded { taken: Some(format!("--threads {taken}")), ..loaded }))
     }
@@ -292,6 +293,11 @@ impl Loaded {
             Count::Fixed(count) => format!("{}={}", template.name, count + any),
         });
         Some(format!("--threads {}", taken.collect::<Vec<_>>().join(",")))
+    }
+
+    /// The numbers of threads that were asked for.
+    pub fn threads_asked(&self) -> &Counts {
+        &self.options.threads
     }
 
     /// Whether more threads can be taken.

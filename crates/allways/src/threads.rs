@@ -51,7 +51,25 @@ impl fmt::Display for NoSuchThreads {
     }
 }
 
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (name, count)) in self.0.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            match name {
+                Some(name) => write!(f, "{comma}{name}={count}")?,
+                None => write!(f, "{comma}{count}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Counts {
+    /// So many threads of each name.
+    pub fn of(counts: impl Iterator<Item = (String, usize)>) -> Counts {
+        Counts(counts.map(|(name, count)| (Some(name), count)).collect())
+    }
+
     /// Whether the user has said nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

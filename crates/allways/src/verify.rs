@@ -32,6 +32,20 @@ pub struct Checked {
     pub checking: Duration,
 }
 
+impl Checked {
+    /// That nothing is known.
+    pub fn nothing(report: Report) -> Checked {
+        Checked {
+            report,
+            certified: false,
+            shortest: false,
+            searching: Duration::ZERO,
+            shortening: Duration::ZERO,
+            checking: Duration::ZERO,
+        }
+    }
+}
+
 /// How a set compares with the one that was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {

@@ -23,8 +23,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Pages whose commands are run.
-const COMMANDS: [&str; 5] =
-    ["README.md", "docs/first-proof.md", "docs/language.md", "docs/bp.md", "docs/counters.md"];
+const COMMANDS: [&str; 7] = [
+    "README.md",
+    "docs/first-proof.md",
+    "docs/language.md",
+    "docs/bp.md",
+    "docs/thread-modular.md",
+    "docs/counters.md",
+    "docs/delays.md",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

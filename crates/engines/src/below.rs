@@ -4,6 +4,7 @@
 //! * [`rounds_delays`]: round-robin schedules with a bound on rounds and delays;
 //! * [`contexts`]: schedules with a bound on contexts, state by state;
 //! * [`symbolic`]: the same, with sets of stacks;
+//! * [`schedules`]: asynchronous programs under a scheduler, with a bound on its delays;
 //! * [`capped`]: few states for each visible state, to witness as many as possible;
 //! * [`shortest`]: from a run to a bad state, one with the fewest context switches and steps.
 
@@ -11,5 +12,6 @@ pub mod capped;
 pub mod contexts;
 pub mod free;
 pub mod rounds_delays;
+pub mod schedules;
 pub mod shortest;
 pub mod symbolic;

@@ -11,7 +11,7 @@
 //!
 //! What has no construct of its own here is expressed by others: conditions are pairs of [`Op::Guard`]; `goto` and
 //! `choose` are several edges of one location; asynchronous tasks are threads that pass a token (a shared variable of the
-//! front end's making) at every yield.
+//! front end's making, [`RUNNING`]) at every yield.
 //!
 //! Read in this order: this file; [`expression`], values and their evaluation; [`semantics`], the reference step
 //! function; [`reduction`](mod@reduction), what can be left out without changing any verdict.
@@ -19,11 +19,15 @@
 pub mod expression;
 pub mod reduction;
 pub mod semantics;
+pub mod sequential;
 
 pub use expression::{Binary, Expr, Unary};
 
 /// A value: an integer, or a Boolean as 0 or 1.
 pub type Value = i64;
+
+/// The hidden variable of an asynchronous program: whether a task (or `main`) runs. No name of a text is spelt so.
+pub const RUNNING: &str = "#running";
 
 /// The number of a variable (or of an element of an array) among the shared ones, or among the local ones of a procedure.
 pub type Slot = usize;
@@ -380,6 +384,11 @@ impl Program {
     /// The shared variables' slots.
     pub fn shared_slots(&self) -> usize {
         self.shared.last().map_or(0, |last| last.slot + last.slots())
+    }
+
+    /// The slot of the token that tasks pass, if the program is asynchronous.
+    pub fn token(&self) -> Option<Slot> {
+        self.shared.iter().find(|variable| variable.name == RUNNING).map(|variable| variable.slot)
     }
 
     /// The procedure of a location.

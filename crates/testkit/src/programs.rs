@@ -2,6 +2,8 @@
 //!
 //! * [`text`]: the program of a number, always the same one, in the `.aw` language;
 //! * [`boolean`](fn@boolean): the Boolean program of a number, in `.bp`;
+//! * [`posting`](fn@posting): a tiny asynchronous one;
+//! * [`Circuit`]: a circuit as an asynchronous program;
 //! * [`explore`](fn@explore): all that can be reached by the reference semantics;
 //! * [`cheapest`]: the least that it takes to go wrong;
 //! * [`encodings_agree`]: the encoding of a program, and its reduction, compared with that.
@@ -9,13 +11,17 @@
 //! The text goes through the whole front end, so what is compared with the exploration is what a user would get.
 
 pub mod boolean;
+pub mod circuit;
 pub mod encodings;
 pub mod explore;
 mod expressions;
 pub mod generate;
+pub mod posting;
 mod statements;
 
 pub use boolean::boolean;
+pub use circuit::Circuit;
 pub use encodings::encodings_agree;
 pub use explore::{Explored, Limits, cheapest, explore};
 pub use generate::{Mode, text};
+pub use posting::posting;

@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 use super::session::Limits;
+use allways::scheduled::Scheduler;
 use allways::threads::Counts;
 use allways::{Options, engines};
 use allways_engines::meet::coverability::Method;
@@ -81,6 +82,11 @@ pub struct Check {
     /// Where thread-modular sets do not prove it, show the first joint state that they invent.
     #[arg(long)]
     pub explain: bool,
+    /// Of a program with tasks: run them in the order of this scheduler, with at most --delays deviations from it: bag,
+    /// bounded-bag=K, round-robin, depth-first or reverse-depth-first.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "rounds", "contexts", "max_states", "max_depth"])]
+    #[arg(conflicts_with_all = ["window", "no_symmetry", "published_bound", "no_frontier", "threads", "states", "deadlock"])]
+    pub scheduler: Option<Scheduler>,
     #[command(flatten)]
     pub search: Search,
 }
@@ -139,6 +145,10 @@ pub struct Convert {
     /// The notation to write.
     #[arg(long, value_name = "FORMAT")]
     pub to: Format,
+    /// Of a program with tasks: the sequential program that does what its tasks do in depth-first order with at most K
+    /// delays.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(..=64))]
+    pub sequentialize: Option<u32>,
     /// Where to write it; standard output if not given. Beside a .pds file, .init and .spec are written as well.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -225,8 +235,8 @@ pub struct Search {
     /// Explore at most R rounds of round-robin scheduling (engine rounds-delays).
     #[arg(long, value_name = "R", requires = "delays", conflicts_with_all = ["max_states", "max_depth", "no_frontier"])]
     pub rounds: Option<u32>,
-    /// Explore at most D delays of a thread (engine rounds-delays).
-    #[arg(long, value_name = "D", requires = "rounds")]
+    /// Explore at most D delays of a thread (engine rounds-delays), or of a task (--scheduler).
+    #[arg(long, value_name = "D")]
     pub delays: Option<u32>,
     /// Explore at most K contexts (engine contexts).
     #[arg(long, value_name = "K", conflicts_with_all = ["rounds", "max_states", "max_depth", "no_frontier"])]

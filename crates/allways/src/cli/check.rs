@@ -5,6 +5,7 @@ use super::choice::choose;
 use super::evidence::Destination;
 use super::exit::Exit;
 use super::explain;
+use super::schedule::Schedule;
 use super::session::Session;
 use super::stats::{self, Stats};
 use super::steps::Rows;
@@ -25,7 +26,10 @@ use std::time::{Duration, Instant};
 
 /// Runs the command.
 pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
-    let (engine, question) = choose(&arguments.search)?;
+    let (engine, question) = match arguments.scheduler {
+        Some(_) => (auto(), Question::default()),
+        None => choose(&arguments.search)?,
+    };
     let several = arguments.files.len() > 1;
     if several && arguments.search.evidence.is_some() {
         let what = "--evidence holds the evidence for one file".to_string();
@@ -38,7 +42,10 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
         let started = if index == 0 { context.started } else { Instant::now() };
         let session = Session::new(started, arguments.search.limits, !context.quiet);
         let one = One { arguments, file, engine, session, several };
-        let exit = one.run(&question, &destination, context);
+        let exit = match arguments.scheduler {
+            Some(scheduler) => one.scheduled(scheduler, &destination, context),
+            None => one.run(&question, &destination, context),
+        };
         let exit = exit.unwrap_or_else(|failure| context.complaints.report(&failure));
         worst = worst.max(exit);
         if exit == Exit::Interrupted {
@@ -56,11 +63,11 @@ const AT_FIRST: Duration = Duration::from_secs(1);
 const AT_LAST: Duration = Duration::from_secs(30);
 
 /// One file of those to be checked.
-struct One<'a> {
-    arguments: &'a Check,
-    file: &'a Path,
+pub(super) struct One<'a> {
+    pub(super) arguments: &'a Check,
+    pub(super) file: &'a Path,
     engine: &'static dyn Engine,
-    session: Session,
+    pub(super) session: Session,
     several: bool,
 }
 
@@ -100,7 +107,7 @@ impl One<'_> {
             (loaded, question.property) = (any_number.0, any_number.1);
             checked = Some(any_number.2);
         }
-        let mut checked = loop {
+        let checked = loop {
             if let Some(checked) = checked {
                 break checked;
             }
@@ -127,8 +134,19 @@ impl One<'_> {
             }
             question.property = Property { deadlock, ..loaded.property(&[], &Watch::none())? };
         };
+        self.conclude((&loaded, &question, None), checked, destination, context)
+    }
+
+    /// Tells the answer, and writes the evidence.
+    pub(super) fn conclude(
+        &self,
+        (loaded, question, schedule): (&Loaded, &Question, Option<&Schedule>),
+        mut checked: Checked,
+        destination: &Destination,
+        context: &mut Context,
+    ) -> Result<Exit, Failure> {
         let told = match &checked.report.verdict {
-            Verdict::Unsafe(trace) => Telling::of(&loaded, trace, name(self.engine, &checked.report))?,
+            Verdict::Unsafe(trace) => Telling::of(loaded, trace, name(self.engine, &checked.report))?,
             Verdict::Safe(_) | Verdict::Unknown(_) => Ok(None),
         };
         let story = told.unwrap_or_else(|reason| {
@@ -146,16 +164,16 @@ impl One<'_> {
                 explain::sentence(&loaded.system, &question.property, &checked.report.verdict, watch)
             })
         });
-        if search.json {
+        if self.arguments.search.json {
             let run = match &checked.report.verdict {
                 Verdict::Unsafe(trace) => {
                     Some(Run::new(&loaded.system, trace, story.as_ref(), checked.shortest))
                 }
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
-            self.print_json(&checked, run, explanation, context);
+            self.print_json(&checked, run, (schedule, explanation), context);
         } else {
-            self.print(&loaded, &question, (&checked, story.as_ref()), context);
+            self.print((loaded, question, schedule), (&checked, story.as_ref()), context);
             explanation.iter().for_each(|sentence| context.output.emit(|out| writeln!(out, "  {sentence}")));
         }
         destination.write(&loaded.system, checked.report.verdict, context)?;
@@ -252,16 +270,19 @@ impl One<'_> {
 
     fn print(
         &self,
-        loaded: &Loaded,
-        question: &Question,
+        (loaded, question, schedule): (&Loaded, &Question, Option<&Schedule>),
         (checked, telling): (&Checked, Option<&Telling>),
         context: &mut Context,
     ) {
         let Checked { report, shortest, searching, shortening, checking, .. } = checked;
-        let threads = loaded.threads_taken().map_or(String::new(), |threads| format!("{threads}, "));
+        let taken = schedule.map(|schedule| schedule.words(loaded)).or_else(|| loaded.threads_taken());
+        let threads = taken.map_or(String::new(), |taken| format!("{taken}, "));
         let file = words::path(self.file);
         let targets = words::targets(&loaded.system, &question.property);
-        let visible = words::count(report.visible.count(), "visible state");
+        let visible = match schedule {
+            Some(schedule) => words::count(schedule.configurations as u128, "configuration"),
+            None => words::count(report.visible.count(), "visible state"),
+        };
         let (engine, time) = (name(self.engine, report), words::duration(self.session.elapsed()));
         match &report.verdict {
             Verdict::Safe(proof) => {
@@ -328,19 +349,11 @@ impl One<'_> {
     }
 
     /// What is known if not even the file was read.
-    fn not_loaded(&self, reason: StopReason, context: &mut Context) -> Exit {
+    pub(super) fn not_loaded(&self, reason: StopReason, context: &mut Context) -> Exit {
         let exit = Exit::stopped(&reason);
         if self.arguments.search.json {
             let report = nothing(reason);
-            let checked = Checked {
-                report,
-                certified: false,
-                shortest: false,
-                searching: Duration::ZERO,
-                shortening: Duration::ZERO,
-                checking: Duration::ZERO,
-            };
-            self.print_json(&checked, None, None, context);
+            self.print_json(&Checked::nothing(report), None, (None, None), context);
         } else {
             let (file, because) = (words::path(self.file), words::because(&reason));
             let time = words::duration(self.session.elapsed());
@@ -355,7 +368,7 @@ impl One<'_> {
         &self,
         checked: &Checked,
         run: Option<Run>,
-        explanation: Option<String>,
+        (schedule, explanation): (Option<&Schedule>, Option<String>),
         context: &mut Context,
     ) {
         let Checked { report, certified, searching, shortening, checking, .. } = checked;
@@ -374,6 +387,7 @@ impl One<'_> {
             explanation,
             seconds: self.session.elapsed().as_secs_f64(),
             peak_bytes: self.session.peak(),
+            schedule: schedule.cloned(),
             run,
             stats: self
                 .arguments
@@ -430,6 +444,8 @@ struct Object {
     explanation: Option<String>,
     seconds: f64,
     peak_bytes: usize,
+    #[serde(flatten)]
+    schedule: Option<Schedule>,
     #[serde(flatten)]
     run: Option<Run>,
     #[serde(flatten)]

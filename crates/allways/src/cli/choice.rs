@@ -7,6 +7,11 @@ use allways_engines::meet::coverability::Method;
 
 /// The engine, and the question without its property.
 pub fn choose(search: &Search) -> Result<(&'static dyn Engine, Question), Failure> {
+    if search.delays.is_some() && search.rounds.is_none() {
+        let help =
+            "give --rounds R; or, for a program with tasks, check it with --scheduler NAME".to_string();
+        return Err(Failure::Usage("--delays says nothing alone".to_string(), help));
+    }
     let question = Question {
         rounds: search.rounds,
         delays: search.delays,

@@ -10,6 +10,8 @@ use allways::{LoadError, Options, Remarks, System, Watch, load};
 use allways_lang::diagnostic::{Diagnostics, Severity};
 use allways_lang::{pds, write};
 use allways_model::notation::{show_pattern, show_state};
+use allways_model::program::Span;
+use allways_model::program::sequential::{NotSequential, sequential};
 use allways_model::property::Pattern;
 use allways_model::pushdown::Explicit;
 use std::fs;
@@ -18,6 +20,11 @@ use std::path::Path;
 /// Runs the command.
 pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> {
     let file = &arguments.file;
+    let program_to_program = Notation::of(file) != Notation::Pds && arguments.to != Format::Pds;
+    if arguments.sequentialize.is_some() && !program_to_program {
+        let what = "--sequentialize makes a program of a program".to_string();
+        return Err(Failure::Usage(what, "give --to aw or --to bp".to_string()));
+    }
     match (Notation::of(file), arguments.to) {
         (Notation::Pds, Format::Pds) => {
             let (system, remarks) = load_rules(file, &Watch::none())?;
@@ -34,8 +41,15 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
             return Err(Failure::Usage(what, "leave it out".to_string()));
         }
         (_, to) => {
-            let (program, remarks) = load_program(file, &Watch::none())?;
+            let (mut program, remarks) = load_program(file, &Watch::none())?;
             context.complaints.remarks(&remarks);
+            if let Some(delays) = arguments.sequentialize {
+                let sequential = sequential(&program, delays as usize);
+                program = match sequential {
+                    Ok(sequential) => sequential.program,
+                    Err(NotSequential { what, span }) => return Err(at(&what, span, remarks).into()),
+                };
+            }
             let text = if to == Format::Aw { write::aw(&program) } else { write::bp(&program) };
             let text = text.map_err(|refusal| refused(refusal, remarks))?;
             put(&text, arguments.output.as_deref(), context)?;
@@ -45,9 +59,13 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
 }
 
 fn refused(refusal: write::Refusal, remarks: Remarks) -> LoadError {
+    at(&refusal.reason, refusal.span, remarks)
+}
+
+fn at(what: &str, span: Span, remarks: Remarks) -> LoadError {
     let mut diagnostics = Diagnostics::default();
-    let span = refusal.span.start as usize..refusal.span.end as usize;
-    diagnostics.add(Severity::Error, span, || (refusal.reason, None));
+    let span = span.start as usize..span.end as usize;
+    diagnostics.add(Severity::Error, span, || (what.to_string(), None));
     LoadError::Faulty(Box::new(Remarks { diagnostics, ..remarks }))
 }
 

@@ -7,10 +7,7 @@ use super::super::names::{Meaning, Sort};
 use super::super::suggest::quote;
 use super::super::{MAX_LENGTH, MAX_SLOTS, MAX_THREADS};
 use super::{Constant, Head, Lowering, Mode};
-use allways_model::program::{Count, Expr, Slot, Span, Template, Type, Value, Variable};
-
-/// The hidden variable of an asynchronous program: whether a task (or `main`) runs. No name of a text is spelt so.
-pub(in super::super) const RUNNING: &str = "#running";
+use allways_model::program::{Count, Expr, RUNNING, Slot, Span, Template, Type, Value, Variable};
 
 impl<'a> Lowering<'a, '_> {
     pub(super) fn declare(&mut self, item: &'a Item<'a>) {

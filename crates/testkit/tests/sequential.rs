@@ -1,0 +1,144 @@
+//! The sequential form of random asynchronous programs (DBS, Lemmas 2, 3 and 4): it ends with the same globals, and goes wrong
+//! exactly if the program does, as the depth-first scheduler with the same number of delays.
+//!
+//! `ALLWAYS_RANDOM=N` sets the number of programs.
+
+use allways_engines::below::schedules::{Asynchronous, Delays, DepthFirst, explore};
+use allways_engines::engine::Watch;
+use allways_lang::{aw, write};
+use allways_model::program::semantics::State;
+use allways_model::program::sequential::{Sequential, sequential};
+use allways_model::program::{Program, Value};
+use allways_testkit::programs::{self, Limits, Mode, posting, text};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+const LIMITS: Limits = Limits { states: 40_000, threads: 1, depth: 12 };
+
+/// How many ways there may be to guess.
+const GUESSES: usize = 300;
+
+fn count(default: u64) -> u64 {
+    std::env::var("ALLWAYS_RANDOM").map_or(default, |count| count.parse().expect("a number"))
+}
+
+fn parsed(text: &str) -> Program {
+    aw::parse(text.as_bytes()).program.unwrap_or_else(|| panic!("a program\n{text}"))
+}
+
+/// What became of programs.
+#[derive(Default, Debug)]
+struct Tally {
+    refused: usize,
+    large: usize,
+    compared: [usize; 4],
+    wrong: usize,
+    /// With yields, with delays that add something.
+    yields: usize,
+    richer: usize,
+}
+
+/// In how many ways the globals of a program can be guessed.
+fn guesses(program: &Program) -> usize {
+    let ways =
+        program.shared.iter().filter(|variable| Some(variable.slot) != program.token()).map(|variable| {
+            let (low, high) = variable.ty.bounds().unwrap_or((0, 1 << 20));
+            ((high - low + 1) as usize).saturating_pow(variable.slots() as u32)
+        });
+    ways.fold(1, usize::saturating_mul)
+}
+
+/// The globals with which executions end, and whether one goes wrong; if that can be found out.
+fn depth_first(program: &Program, delays: usize, globals: &[usize]) -> Option<(BTreeSet<Vec<Value>>, bool)> {
+    let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Watch::none() };
+    let asynchronous = Asynchronous::new(program).expect("it has tasks");
+    let explored = explore(&asynchronous, &Delays(DepthFirst), Some(delays), &watch);
+    let ended = explored.finals.iter().map(|shared| globals.iter().map(|&slot| shared[slot]).collect());
+    explored.stopped.is_none().then(|| (ended.collect(), explored.wrong.is_some()))
+}
+
+fn run_to_the_end(sequential: &Sequential) -> Option<(BTreeSet<Vec<Value>>, bool)> {
+    let Sequential { program, done, globals } = sequential;
+    let explored = programs::explore(program, &State::counts(program), LIMITS)?;
+    if explored.cut {
+        return None;
+    }
+    let ended =
+        explored.states.iter().filter(|state| state.threads[0].top().map(|top| top.location) == Some(*done));
+    Some((
+        ended.map(|state| globals.iter().map(|&slot| state.shared[slot]).collect()).collect(),
+        explored.violation,
+    ))
+}
+
+fn compare(name: &str, program: &Program, delays: usize, tally: &mut Tally) -> Option<BTreeSet<Vec<Value>>> {
+    if guesses(program).saturating_pow(delays as u32 + 2) > GUESSES {
+        tally.large += 1;
+        return None;
+    }
+    let Ok(sequential) = sequential(program, delays) else {
+        tally.refused += 1;
+        return None;
+    };
+    let expected = depth_first(program, delays, &sequential.globals);
+    let (Some((ended, wrong)), Some((guessed, violation))) = (expected, run_to_the_end(&sequential)) else {
+        tally.large += 1;
+        return None;
+    };
+    assert_eq!(violation, wrong, "{delays} delays, {name}");
+    if !wrong {
+        assert_eq!(guessed, ended, "{delays} delays, {name}");
+    }
+    tally.compared[delays] += 1;
+    tally.wrong += usize::from(wrong);
+    Some(ended)
+}
+
+#[test]
+fn sequential_programs_do_the_same() {
+    let mut tally = Tally::default();
+    for seed in 0..count(60) {
+        // One in eight is of the larger kind, most of which have too many guesses.
+        let text = if seed % 8 == 0 { text(seed, Mode::Tasks) } else { posting(seed) };
+        let name = format!("{seed}\n{text}");
+        let program = parsed(&text);
+        tally.yields += usize::from(text.contains("yield"));
+        let mut before = None;
+        for delays in 0..=3 {
+            let ended = compare(&name, &program, delays, &mut tally);
+            tally.richer += usize::from(before.is_some() && ended.is_some() && before != ended);
+            before = ended;
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.compared.iter().all(|&compared| compared > 0));
+}
+
+/// What is written reads as a program that does the same.
+#[test]
+fn sequential_programs_are_written() {
+    let (mut written, mut compared) = (0, 0);
+    for seed in 0..count(40) {
+        let text = posting(seed);
+        let program = parsed(&text);
+        for delays in 0..=1 {
+            if guesses(&program).saturating_pow(delays as u32 + 2) > 300 {
+                continue;
+            }
+            let Ok(sequential) = sequential(&program, delays) else { continue };
+            let Ok(again) = write::aw(&sequential.program) else { continue };
+            written += 1;
+            let again = parsed(&again);
+            let limits = Limits { states: 100_000, ..LIMITS };
+            let (Some((_, wrong)), Some(explored)) =
+                (run_to_the_end(&sequential), programs::explore(&again, &State::counts(&again), limits))
+            else {
+                continue;
+            };
+            compared += 1;
+            assert_eq!(explored.violation, wrong, "{seed}, {delays} delays\n{text}");
+        }
+    }
+    println!("{written} written, {compared} compared");
+    assert!(compared > 0);
+}
