@@ -329,7 +329,7 @@ fn without_spurious_wake_ups_nothing_is_said_about_fewer_delays() {
 
 /// Run in a process of its own by the test below.
 #[test]
-#[ignore]
+#[ignore = "run by limits_come_from_the_environment, in a process of its own"]
 fn prints_its_report() {
     check(|| race(&std::sync::Mutex::default()));
 }

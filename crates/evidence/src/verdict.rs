@@ -43,14 +43,6 @@ impl Proof {
         }
     }
 
-    /// The list of abstract states, if it is one.
-    pub fn invariant(&self) -> Option<&Invariant> {
-        match self {
-            Proof::Invariant(invariant) => Some(invariant),
-            Proof::Products(_) | Proof::Counted(_) => None,
-        }
-    }
-
     /// Whether it is about any number of threads.
     pub fn any_number(&self) -> bool {
         match self {

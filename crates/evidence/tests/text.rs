@@ -28,6 +28,36 @@ step 1 6 3|2,4.6
 end 3
 ";
 
+const PRODUCTS: &str = "\
+allways products 1
+context 1 1: 6 6.1
+product 1
+rest 0: 0|1
+rest 0: 1|2
+rest 0: 2|2
+rest 0: 3|2
+rest 1: 0|- 0|4 0|4.1 0|6 0|6.1
+rest 1: 1|- 1|4 1|4.1 1|6 1|6.1
+rest 1: 2|5 2|5.1
+rest 1: 3|4.1
+next 1
+end 1
+";
+
+/// Of a system without stacks, the products and the proof of what they alone do not show.
+const COUNTED: &str = "\
+allways counted 1
+kinds 0 1
+product 1
+rest 0: 0|1
+rest 1: 0|4
+next 1
+end 1
+bound none
+basis 0|0:1^2
+end 1
+";
+
 const INVARIANT: &str = "\
 allways invariant 1
 window 1
@@ -247,6 +277,15 @@ fn hostile_texts_do_no_harm() {
         b"end ",
         b"below ",
         b"window ",
+        b"within\n",
+        b"any 0\n",
+        b"context 1 2: 4.1\n",
+        b"product 2\n",
+        b"mover 0: 0|1\n",
+        b"next 2\n",
+        b"limit 0|0:1^*\n",
+        b"basis ",
+        b"^*",
         b"kinds ",
         b"kinds 0 0\n",
         b"\xC3",
@@ -263,7 +302,10 @@ fn hostile_texts_do_no_harm() {
     let (mut read, mut accepted) = (0, 0);
     for seed in 0..60_000 {
         let mut chance = Chance::new(4_000_000 + seed);
-        let mut text = if chance.one_in(2) { TRACE } else { INVARIANT }.as_bytes().to_vec();
+        let within = INVARIANT
+            .replace("window", &format!("{}window", PRODUCTS.replace("allways products 1", "within")));
+        let texts = [TRACE, INVARIANT, PRODUCTS, COUNTED, &within];
+        let mut text = texts[chance.below(texts.len())].as_bytes().to_vec();
         for _ in 0..1 + chance.below(3) {
             let at = chance.below(text.len() + 1);
             let end = (at + chance.below(4) * chance.below(4)).min(text.len());

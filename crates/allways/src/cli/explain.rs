@@ -47,8 +47,7 @@ fn invented(system: &dyn Pushdown, invention: &Invention) -> String {
             )
         }
         None => format!(
-            "thread-modular sets (modular) cannot prove it: they contain, with {shared}, {tops}; any two occur together, \
-             but {among}"
+            "thread-modular sets (modular) cannot prove it: they contain, with {shared}, {tops}; {among}"
         ),
     }
 }

@@ -40,8 +40,8 @@ pub struct Invention {
     pub shared: Shared,
     /// Some threads and the tops of their stacks.
     pub tops: Vec<(usize, Symbol)>,
-    /// After so many steps of the sets; `None` if each pair of threads occurs, but not all of them together, and the property
-    /// forbids it.
+    /// After so many steps of the sets; `None` if no pair of threads was found that is invented, but the property forbids all of
+    /// this together.
     pub round: Option<usize>,
     /// How many states were searched.
     pub searched: usize,

@@ -8,8 +8,7 @@
 //! Exponential in the number of threads in the worst case (TM, Theorem 12).
 
 use super::facts::Facts;
-use super::steps::{Halt, Sequence, Steps, conclude};
-use super::views::Population;
+use super::steps::{self, Halt, Sequence, Steps};
 use super::{Method, Views};
 use crate::engine::{Engine, Question, Report, Watch};
 use allways_model::pushdown::Pushdown;
@@ -29,12 +28,7 @@ impl Engine for Frontier {
     }
 
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let method = Method { system, question, watch };
-        let views = Views::one(Population::of(system, question.no_symmetry));
-        let (mut steps, first) = Steps::new(method, views);
-        let mut sequence = Sequence::default();
-        let outcome = search(&mut steps, first, &mut sequence);
-        conclude(&steps, sequence, outcome)
+        steps::run(Method { system, question, watch }, Views::one, search)
     }
 }
 

@@ -9,8 +9,7 @@
 //! most quadratic in the number of thread states (TM, Proposition 18).
 
 use super::facts::Facts;
-use super::steps::{Halt, Sequence, Steps, conclude};
-use super::views::Population;
+use super::steps::{self, Halt, Sequence, Steps};
 use super::{Method, Views};
 use crate::engine::{Engine, Question, Report, Watch};
 use allways_evidence::StopReason;
@@ -29,12 +28,7 @@ impl Engine for Relaxed {
     }
 
     fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let method = Method { system, question, watch };
-        let views = Views::one(Population::of(system, question.no_symmetry));
-        let (mut steps, first) = Steps::new(method, views);
-        let mut sequence = Sequence::default();
-        let outcome = search(&mut steps, first, &mut sequence);
-        conclude(&steps, sequence, outcome)
+        steps::run(Method { system, question, watch }, Views::one, search)
     }
 }
 

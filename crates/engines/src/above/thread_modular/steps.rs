@@ -8,7 +8,7 @@ use super::facts::{Cell, Facts};
 use super::judge::{Judge, Suspect};
 use super::locals::{Below, Locals, Move};
 use super::saturation::{initial, locals};
-use super::views::Views;
+use super::views::{Population, Views};
 use super::{Method, report};
 use crate::engine::{Figures, Progress, Report};
 use allways_evidence::products::Product;
@@ -142,6 +142,19 @@ impl From<StopReason> for Halt {
     fn from(reason: StopReason) -> Halt {
         Halt::Stop(reason)
     }
+}
+
+/// Runs a search that makes one sequence.
+pub fn run(
+    method: Method,
+    views: impl Fn(Population) -> Views,
+    search: impl Fn(&mut Steps, Facts, &mut Sequence) -> Result<(), Halt>,
+) -> Report {
+    let population = Population::of(method.system, method.question.no_symmetry);
+    let (mut steps, first) = Steps::new(method, views(population));
+    let mut sequence = Sequence::default();
+    let outcome = search(&mut steps, first, &mut sequence);
+    conclude(&steps, sequence, outcome)
 }
 
 /// The report on a sequence that has come to its end.
