@@ -2,6 +2,18 @@
 
 use allways_model::pushdown::{EMPTY, Explicit, Rule, Stack, State, Symbol, ThreadRules, Word};
 use fastrand::Rng;
+use std::ops::Range;
+
+/// The numbers of the random inputs that a test takes: as many as usual, or those of `ALLWAYS_RANDOM`, which is how many
+/// (`50000`) or which (`25000..50000`, so that a long run can be cut into parts).
+pub fn seeds(usual: u64) -> Range<u64> {
+    let Ok(given) = std::env::var("ALLWAYS_RANDOM") else { return 0..usual };
+    let number = |text: &str| text.parse().expect("ALLWAYS_RANDOM is a number or a range");
+    match given.split_once("..") {
+        Some((first, end)) => number(first)..number(end),
+        None => 0..number(&given),
+    }
+}
 
 /// How large a random system may be.
 #[derive(Clone, Copy, Debug)]

@@ -12,6 +12,7 @@ use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::semantics::{Outcome, State, steps};
 use allways_model::program::{Count, Expr, Program};
 use allways_testkit::programs::{Mode, boolean, text};
+use allways_testkit::random;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -178,13 +179,9 @@ fn speaks_of_places(expr: &Expr) -> bool {
     speaks
 }
 
-fn count(default: u64) -> u64 {
-    std::env::var("ALLWAYS_RANDOM").map_or(default, |count| count.parse().expect("a number"))
-}
-
 fn run(mode: Mode, default: u64) {
     let mut tally = Tally::default();
-    for seed in 0..count(default) {
+    for seed in random::seeds(default) {
         let text = text(5_000_000 + seed, mode);
         let program = aw::parse(text.as_bytes()).program.expect("a program");
         tested(&format!("{mode:?} {seed}\n{text}"), &opened(program, seed), &mut tally);
@@ -210,7 +207,7 @@ fn tasks() {
 #[test]
 fn boolean_texts() {
     let mut tally = Tally::default();
-    for seed in 0..count(100) {
+    for seed in random::seeds(100) {
         let text = boolean(5_000_000 + seed);
         let Some(program) = bp::parse(text.as_bytes()).program else { continue };
         tested(&format!("boolean {seed}\n{text}"), &program, &mut tally);

@@ -13,15 +13,12 @@ use allways_lang::spec;
 use allways_model::counters::step::{pre, step};
 use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Target};
 use allways_testkit::counters::{Kind, goes_wrong, small, system};
+use allways_testkit::random;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Forward alone may go on for ever; within this it finds whatever brute force finds quickly.
 const EFFORT: forward::Effort = forward::Effort { images: 1 << 13, stored: 1 << 13 };
-
-fn many(usual: u64) -> u64 {
-    std::env::var("ALLWAYS_RANDOM").map_or(usual, |count| count.parse().expect("a number"))
-}
 
 fn accepted(system: &Counters, proof: &Proof) -> bool {
     check_proof(system, proof, &|| None).is_ok()
@@ -84,7 +81,7 @@ fn drop_members(system: &Counters, proof: &Proof) -> (u64, u64) {
 fn methods_and_brute_force_agree() {
     for kind in [Kind::Plain, Kind::Moves, Kind::Exact] {
         let (mut safe, mut wrong, mut rejected, mut dropped) = (0, 0, 0, (0, 0));
-        for seed in 0..many(700) {
+        for seed in random::seeds(700) {
             let system = system(seed, kind);
             system.validate().expect("a valid system");
             let brute = goes_wrong(&system, 3000);
@@ -133,7 +130,7 @@ fn methods_and_brute_force_agree() {
                 None => {}
             }
         }
-        let least = many(700) / 8;
+        let least = random::seeds(700).count() as u64 / 8;
         assert!(safe > least && wrong > least, "{kind:?}: {safe} safe, {wrong} unsafe");
         assert!(rejected > least && dropped.0 * 2 > dropped.1, "{kind:?}: {rejected}, {dropped:?}");
     }
@@ -150,7 +147,7 @@ fn relaxed(rule: &Rule, configuration: &Configuration) -> Option<Configuration> 
 /// engine's own preimage gives the same.
 #[test]
 fn predecessors_are_what_they_should_be() {
-    for seed in 0..many(150) {
+    for seed in random::seeds(150) {
         let system = system(seed, Kind::Exact);
         let all = small(&system, 2);
         let net = Net::new(&system).expect("small numbers");
@@ -187,7 +184,7 @@ fn systems_as_nets_keep_their_verdicts() {
         Verdict::Unknown(_) => "unknown",
     };
     let mut written = 0;
-    for seed in 0..many(400) {
+    for seed in random::seeds(400) {
         for kind in [Kind::Moves, Kind::Exact] {
             let mut system = system(seed, kind);
             system.initial.truncate(1);

@@ -33,10 +33,6 @@ fn example(name: &str) -> Explicit {
     corpus::entry(&corpus::folder().join(name)).system
 }
 
-fn random_count(usual: u64) -> u64 {
-    std::env::var("ALLWAYS_RANDOM").map_or(usual, |count| count.parse().expect("a number"))
-}
-
 /// R_k as the engines compute it, for k from 0 to `last`.
 fn explicit(system: &Explicit, last: u32) -> Vec<BTreeSet<State>> {
     let (question, watch) = (Question::default(), Watch::none());
@@ -212,7 +208,7 @@ fn finite_context_reachability() {
 fn equals_section_2_3_on_random_systems() {
     const LAST: u32 = 5;
     let (mut finite, mut infinite) = (0, 0);
-    for seed in 0..random_count(1500) {
+    for seed in random::seeds(1500) {
         let system = random::system(seed, random::SMALL);
         let symbolic_sets = symbolic(&system, Kinds::distinct(system.threads()), LAST);
         let orbits = symbolic(&system, Kinds::of(&system), LAST);
@@ -256,7 +252,7 @@ fn alike(seed: u64) -> Explicit {
 #[test]
 fn symmetry_changes_nothing() {
     let mut answers = BTreeMap::new();
-    for seed in 0..random_count(1500) {
+    for seed in random::seeds(1500) {
         let system = alike(seed);
         let Some((states, _)) = reference::reachable(&system, 4, 5000) else { continue };
         let known = reference::visible(&states);

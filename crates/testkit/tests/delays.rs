@@ -14,14 +14,11 @@ use allways_model::encoding::Encoded;
 use allways_model::program::semantics::State;
 use allways_model::program::{Program, Type, Value};
 use allways_testkit::programs::{self, Circuit, Limits, Mode, text};
+use allways_testkit::random;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits { states: 3000, threads: 10, depth: 4 };
-
-fn count(default: u64) -> u64 {
-    std::env::var("ALLWAYS_RANDOM").map_or(default, |count| count.parse().expect("a number"))
-}
 
 fn parsed(text: &str) -> Program {
     aw::parse(text.as_bytes()).program.unwrap_or_else(|| panic!("a program\n{text}"))
@@ -90,7 +87,7 @@ fn complete<B: Bounding>(name: &str, program: &Program, bounding: &B, expected: 
 #[test]
 fn the_union_is_everything() {
     let (mut compared, mut violations, mut asked, mut finished) = (0, 0, 0, 0);
-    for seed in 0..count(100) {
+    for seed in random::seeds(100) {
         let text = text(seed, Mode::Tasks);
         let name = format!("{seed}\n{text}");
         let program = parsed(&text);
@@ -117,7 +114,7 @@ fn the_union_is_everything() {
 /// What the bounded bag finds is there, and with room enough it is everything.
 #[test]
 fn the_bounded_bag_is_a_bag() {
-    for seed in 0..count(100) {
+    for seed in random::seeds(100) {
         let text = text(seed, Mode::Tasks);
         let name = format!("{seed}\n{text}");
         let program = parsed(&text);
@@ -151,7 +148,7 @@ fn the_least_bound_is_the_least() {
         usize::from(slowly.wrong)
     }
     let mut compared = 0;
-    for seed in 0..count(30) {
+    for seed in random::seeds(30) {
         let text = text(seed, Mode::Tasks);
         let name = format!("{seed}\n{text}");
         let program = parsed(&text);
@@ -168,7 +165,7 @@ fn the_least_bound_is_the_least() {
 #[test]
 fn circuits() {
     let (mut found, mut refuted) = (0, 0);
-    for seed in 0..count(100).min(1000) {
+    for seed in random::seeds(100).take(1000) {
         let circuit = Circuit::random(seed, 2, 1 + (seed % 8 == 0) as usize);
         let program = parsed(&circuit.text());
         let asynchronous = Asynchronous::new(&program).expect("it has tasks");

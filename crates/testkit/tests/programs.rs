@@ -13,6 +13,7 @@ use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::Program;
 use allways_model::pushdown::Pushdown;
 use allways_testkit::programs::{Explored, Limits, Mode, boolean, cheapest, encodings_agree, explore, text};
+use allways_testkit::random;
 use std::time::{Duration, Instant};
 
 /// How far the reference goes.
@@ -48,9 +49,9 @@ struct Tally {
 }
 
 fn run(mode: Mode, default: u64) {
-    let count = count(default);
+    let seeds = random::seeds(default);
     let mut tally = Tally::default();
-    for seed in 0..count {
+    for seed in seeds.clone() {
         let text = text(seed, mode);
         let name = format!("{mode:?} {seed}\n{text}");
         let program = parsed(&name, &text);
@@ -61,11 +62,7 @@ fn run(mode: Mode, default: u64) {
     }
     println!("{mode:?}: {tally:?}");
     let skipped = tally.large + tally.crowded;
-    assert!(count < 100 || 5 * skipped < tally.programs, "too many are skipped");
-}
-
-fn count(default: u64) -> u64 {
-    std::env::var("ALLWAYS_RANDOM").map_or(default, |count| count.parse().expect("a number"))
+    assert!(seeds.count() < 100 || 5 * skipped < tally.programs, "too many are skipped");
 }
 
 /// Puts a program through everything; what takes long, through each in turn.
@@ -99,7 +96,7 @@ fn random_asynchronous_programs() {
 #[test]
 fn random_boolean_texts() {
     let mut tally = Tally::default();
-    for seed in 0..count(200) {
+    for seed in random::seeds(200) {
         let text = boolean(seed);
         let name = format!("boolean {seed}\n{text}");
         let parsed = bp::parse(text.as_bytes());

@@ -10,6 +10,7 @@ use allways_model::program::semantics::State;
 use allways_model::program::sequential::{Sequential, sequential};
 use allways_model::program::{Program, Value};
 use allways_testkit::programs::{self, Limits, Mode, posting, text};
+use allways_testkit::random;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -17,10 +18,6 @@ const LIMITS: Limits = Limits { states: 40_000, threads: 1, depth: 12 };
 
 /// How many ways there may be to guess.
 const GUESSES: usize = 300;
-
-fn count(default: u64) -> u64 {
-    std::env::var("ALLWAYS_RANDOM").map_or(default, |count| count.parse().expect("a number"))
-}
 
 fn parsed(text: &str) -> Program {
     aw::parse(text.as_bytes()).program.unwrap_or_else(|| panic!("a program\n{text}"))
@@ -97,7 +94,7 @@ fn compare(name: &str, program: &Program, delays: usize, tally: &mut Tally) -> O
 #[test]
 fn sequential_programs_do_the_same() {
     let mut tally = Tally::default();
-    for seed in 0..count(60) {
+    for seed in random::seeds(60) {
         // One in eight is of the larger kind, most of which have too many guesses.
         let text = if seed % 8 == 0 { text(seed, Mode::Tasks) } else { posting(seed) };
         let name = format!("{seed}\n{text}");
@@ -118,7 +115,7 @@ fn sequential_programs_do_the_same() {
 #[test]
 fn sequential_programs_are_written() {
     let (mut written, mut compared) = (0, 0);
-    for seed in 0..count(40) {
+    for seed in random::seeds(40) {
         let text = posting(seed);
         let program = parsed(&text);
         for delays in 0..=1 {

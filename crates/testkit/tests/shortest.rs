@@ -66,9 +66,8 @@ fn along(system: &Explicit, threads: &[usize]) -> Trace {
 
 #[test]
 fn random_systems() {
-    let count: u64 = std::env::var("ALLWAYS_RANDOM").map_or(1500, |count| count.parse().expect("a number"));
     let (mut exact, mut improved, mut infinite, mut unknown) = (0, 0, 0, 0);
-    for seed in 0..count {
+    for seed in random::seeds(1500) {
         let system = random::system(seed, random::SMALL);
         let Some((states, cut)) = reference::reachable(&system, 4, 2000) else { continue };
         let visible = reference::visible(&states);

@@ -221,10 +221,6 @@ fn reachable(system: &Explicit) -> Option<BTreeSet<State>> {
     reference::reachable(system, modular::DEEPEST, 2000).filter(|(_, cut)| !cut).map(|(states, _)| states)
 }
 
-fn random_count(default: u64) -> u64 {
-    std::env::var("ALLWAYS_RANDOM").map_or(default, |count| count.parse().expect("a number"))
-}
-
 /// How many states a tuple represents, about.
 fn represented(tuple: &Tuple) -> usize {
     tuple.iter().map(BTreeSet::len).product()
@@ -233,7 +229,7 @@ fn represented(tuple: &Tuple) -> usize {
 #[test]
 fn random_systems_have_the_sets_of_the_definitions() {
     let (mut compared, mut recursive) = (0, 0);
-    for seed in 0..random_count(400) {
+    for seed in random::seeds(400) {
         let system = random::system(seed, random::SMALL);
         let found = METHODS.map(|method| products(method, &system, seed % 2 == 0));
         let tuples = found.map(|products| products.map(|products| tuples(&products)));
@@ -309,7 +305,7 @@ fn random_proofs_are_right() {
     let mut proved = [0_u64; METHODS.len()];
     let mut safe = 0;
     let mut chance = fastrand::Rng::with_seed(5);
-    for seed in 0..random_count(1500) {
+    for seed in random::seeds(1500) {
         let system = random::system(1_000_000 + seed, random::SMALL);
         let Some((states, cut)) = reference::reachable(&system, 4, 5000) else { continue };
         // Parts of reachable states, put together at random.
@@ -337,7 +333,7 @@ fn random_proofs_for_any_number_of_threads_are_right() {
     let (mut proved, mut compared) = ([0_u64; METHODS.len()], 0);
     let mut chance = fastrand::Rng::with_seed(6);
     let size = random::Size { threads: 2, ..random::SMALL };
-    for seed in 0..random_count(1500) {
+    for seed in random::seeds(1500) {
         let system = random::system(2_000_000 + seed, size);
         let mut many: Vec<bool> = (0..system.threads()).map(|_| chance.bool()).collect();
         many[0] = true;
@@ -484,7 +480,7 @@ fn products_make_the_bound_by_tops_sharper_and_stay_sound() {
     use allways_engines::engine::Watch;
     let (question, watch) = (Question::default(), Watch::none());
     let (mut sharper, mut rejected) = (0, 0);
-    for seed in 0..random_count(1500) {
+    for seed in random::seeds(1500) {
         let system = random::system(4_000_000 + seed, random::SMALL);
         let Some((states, _)) = reference::reachable(&system, 4, 2000) else { continue };
         let kinds = question.kinds(&system);
