@@ -3,7 +3,8 @@
 //! [`Products`] of one view bound the thread states of a system. If none of them has more than one symbol on its stack, a
 //! thread is in one of finitely many local states: its kind and its top. Then the system is a counter system
 //! ([`counters_of`]): the shared states are those of the products, the places are kinds and tops, and each rule of a thread
-//! takes one token and gives one. A thread that stands for any number is any number of tokens.
+//! takes one token and gives one. A thread that stands for any number is any number of tokens. A broadcast ends by a rule that
+//! moves all tokens at once; the rules by which single threads go on meanwhile are kept for those only that must use them.
 //!
 //! # Why a proof about it is a proof about the system
 //!
@@ -78,6 +79,7 @@ pub fn counters_of(
     let mut places: BTreeSet<(usize, Symbol)> = BTreeSet::new();
     let mut shared: BTreeSet<Shared> = BTreeSet::new();
     let mut steps: Vec<Step> = Vec::new();
+    let mut sweeps: BTreeMap<(Shared, Shared), Sweep> = BTreeMap::new();
     let mut rules = Vec::new();
     for (kind, facts) in product.rest.iter().enumerate() {
         let leader = products.kinds.members(kind)[0];
@@ -87,6 +89,16 @@ pub fn counters_of(
             }
             shared.insert(fact.shared);
             places.insert((kind, fact.top));
+            if let Some(after) = system.sweep(fact.shared) {
+                let swept = system.swept(leader, fact.shared, fact.top);
+                shared.insert(after);
+                places.extend(swept.map(|top| (kind, top)));
+                let sweep = sweeps.entry((fact.shared, after)).or_default();
+                sweep.push((kind, fact.top, swept));
+                if swept.is_some() {
+                    continue;
+                }
+            }
             rules.clear();
             system.rules(leader, fact.shared, fact.top, &mut rules);
             for rule in &rules {
@@ -117,10 +129,12 @@ pub fn counters_of(
         let thread = leader(kind);
         format!("{thread}:{}", show_symbols(system, thread, [top]))
     };
+    let steps = steps.iter();
+    let sweeps = sweeps.iter().map(|(&shared, sweep)| numbers.sweep(shared, sweep));
     let counters = Counters {
         shared: names(shared.iter().map(|&shared| system.shared_name(shared))),
         locals: names(places.iter().map(local_name)),
-        rules: steps.iter().map(|step| numbers.rule(step)).collect(),
+        rules: steps.map(|step| numbers.rule(step)).chain(sweeps).collect(),
         initial: numbers.initial(products, &initial),
         targets: property.bad.iter().filter_map(|bad| numbers.target(products, bad)).collect(),
     };
@@ -136,6 +150,9 @@ struct Step {
     line: u32,
 }
 
+/// Where the threads of each kind with each top are at the end of a broadcast.
+type Sweep = Vec<(usize, Symbol, Option<Symbol>)>;
+
 /// Shared states and places of the system, by their numbers in the counter system.
 struct Numbers {
     shared: BTreeMap<Shared, u32>,
@@ -147,6 +164,21 @@ impl Numbers {
         let one = |top| Bag::from_iter([(self.places[&(step.kind, top)], 1)]);
         let (from, to) = (self.shared[&step.from.0], self.shared[&step.to.0]);
         Rule::plain(from, to, one(step.from.1), one(step.to.1), step.line)
+    }
+
+    /// The end of a broadcast. Whoever has to move before must not be there any more.
+    fn sweep(&self, (from, to): (Shared, Shared), sweep: &Sweep) -> Rule {
+        let place = |kind: usize, top: Symbol| self.places[&(kind, top)];
+        let moves = sweep.iter().filter_map(|&(kind, top, swept)| {
+            swept.filter(|&swept| swept != top).map(|swept| (place(kind, top), Some(place(kind, swept))))
+        });
+        let stay = sweep.iter().filter(|(_, _, swept)| swept.is_none());
+        let (mut moves, mut exactly) =
+            (moves.collect::<Vec<_>>(), stay.map(|&(kind, top, _)| place(kind, top)).collect::<Vec<_>>());
+        moves.sort_unstable();
+        exactly.sort_unstable();
+        let (from, to) = (self.shared[&from], self.shared[&to]);
+        Rule { moves, exactly, ..Rule::plain(from, to, Bag::new(), Bag::new(), 0) }
     }
 
     fn initial(&self, products: &Products, states: &[State]) -> Vec<Initial> {
