@@ -93,7 +93,7 @@ pub trait Pushdown: Sync {
         false
     }
 
-    /// Whether this shared state is in the midst of a *broadcast*, which ends in the one given: in a single step, of nobody in
+    /// Whether this shared state is in the midst of a *broadcast* that may end in the one given: in a single step, of nobody in
     /// particular, in which all threads are [`swept`](Pushdown::swept) at once. The rules have to allow that too, thread by
     /// thread, and may allow more: they need not know when all have been. Only systems in which threads stand for
     /// [any number](Pushdown::many) have broadcasts.

@@ -70,10 +70,20 @@ impl Encoded {
         self.come(values, thread, &Frame { location, calling: None, locals })
     }
 
+    /// With any number of threads: whether a broadcast can be over. Nobody waits then, so nobody is counted that does. (A
+    /// counter at its cap stands for that and more: where everybody goes on, one way to count comes down to zero.)
+    pub(super) fn over(&self, event: usize, values: &[Value]) -> bool {
+        let waits = |location: &LocationId| self.program.waits_for(*location) == Some(event);
+        let first = self.program.shared_slots();
+        let mut counters = self.watched.iter().enumerate();
+        counters.all(|(counter, locations)| values[first + counter] == 0 || !locations.iter().all(waits))
+    }
+
     /// With any number of threads: the shared state at the end of the broadcast in the midst of which this one is.
     pub(super) fn sweep_to(&self, shared: Shared) -> Option<Shared> {
         let key = self.table.key(shared);
-        (self.cap.is_some() && matches!(key.mode, Mode::Waking(..)))
+        let Mode::Waking(event, ..) = key.mode else { return None };
+        (self.cap.is_some() && self.over(event, &key.values))
             .then(|| self.table.shared(self.settled(key.values.to_vec())))
     }
 

@@ -88,7 +88,7 @@ impl Encoded {
                 let word = self.settle(&mut values, thread, (location, edge), &cell.locals);
                 self.add(rules, (self.waking(values, 0, (0, aside.wrapping_sub(1))), word), 0);
             }
-            (Mode::Waking(..), _) if self.cap.is_some() => {
+            (Mode::Waking(event, ..), _) if self.cap.is_some() && self.over(*event, values) => {
                 self.add(rules, (self.settled(values.to_vec()), Word::one(top)), 0);
             }
             (Mode::Normal, Point::Returning(location, edge)) if self.aside(location, edge).is_some() => {
