@@ -2,8 +2,10 @@
 
 pub mod bluetooth;
 pub mod modular;
+pub mod variables;
 
 pub use bluetooth::bluetooth;
+pub use variables::variables;
 
 /// A system as its files would hold it.
 #[derive(Clone, PartialEq, Eq, Debug)]
