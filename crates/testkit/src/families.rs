@@ -1,4 +1,4 @@
-//! Systems of the papers for any number of threads, in the `.pds` notation.
+//! Systems of the papers for any number of threads, in the `.pds` notation; and programs of any size.
 
 pub mod bluetooth;
 pub mod modular;
