@@ -3,7 +3,8 @@
 //! The systems are the corpus and, where `../shared/bench` is there, the benchmarks of mist and the thread transition systems
 //! of the UCOB and IJIT papers. Each row is one run of at most ten seconds; evidence goes through the checker, which is timed
 //! apart. Where the variable `MIST` names the executable of mist, its backward algorithm has a row for each `.spec` file, too:
-//! its whole process, under the same limit. A second table shows programs with more and more variables, the best of 25 runs each.
+//! its whole process, at most ten seconds of processor time. A second table shows programs with more and more variables, the
+//! best of 25 runs each.
 
 use allways_engines::Question;
 use allways_engines::engine::Watch;
