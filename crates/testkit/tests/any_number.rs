@@ -13,8 +13,10 @@ use allways_evidence::counters::Verdict as Covers;
 use allways_evidence::{Evidence, Proof, Rejection, Verdict, read_evidence, write_evidence};
 use allways_lang::{aw, bp};
 use allways_model::encoding::{Encoded, Threads};
+use allways_model::program::reduction::reduce;
 use allways_model::program::semantics::{Outcome, State, steps};
 use allways_model::program::{Count, Expr, Op, Program};
+use allways_testkit::families::variables;
 use allways_testkit::programs::{Mode, boolean, crowd, text};
 use allways_testkit::random;
 use std::collections::HashSet;
@@ -279,4 +281,23 @@ fn broadcast_programs() {
         tested(&format!("crowd {seed}\n{text}"), &program, &mut tally);
     }
     println!("broadcast: {tally:?}");
+}
+
+/// The family of the benchmark is what it claims to be: no variable is left out, and what is reached stays the same.
+#[test]
+fn variables_cost_what_is_reached() {
+    let proved = |count: usize, wrong: bool| {
+        let program = aw::parse(variables(count, wrong).as_bytes()).program.expect("a program");
+        assert_eq!(reduce(&program).shared, vec![true; count + 1]);
+        let system = Encoded::new(&program, &Threads::many(&program), true).expect("an encoding");
+        let question = Question { property: system.property(false), ..Question::default() };
+        cover(&system, &question, &Watch::none())
+    };
+    let states = |count: usize| match proved(count, false) {
+        Covered::Safe(counted) => counted.products.facts(),
+        other => panic!("{count}: {other:?}"),
+    };
+    let few = states(2);
+    [5, 20, 40].into_iter().for_each(|count| assert_eq!(states(count), few, "{count}"));
+    assert!(matches!(proved(20, true), Covered::Unsafe(counts) if counts == [2]));
 }
