@@ -11,7 +11,8 @@ use allways_engines::{Question, engines};
 use allways_evidence::counted::counters_of;
 use allways_evidence::counters::Verdict as Covers;
 use allways_evidence::{Evidence, Proof, Rejection, Verdict, read_evidence, write_evidence};
-use allways_lang::{aw, bp};
+use allways_lang::{aw, bp, spec, tts};
+use allways_model::counters::Counters;
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::reduction::reduce;
 use allways_model::program::semantics::{Outcome, State, steps};
@@ -203,12 +204,39 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
     }
 }
 
+/// A counter system that is written and read again has the same verdict.
+fn written(name: &str, counters: &Counters) {
+    let verdict = |system: &Counters| {
+        let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Watch::none() };
+        match decide(system, Method::Backward, &watch).verdict {
+            Covers::Safe(_) => Some(true),
+            Covers::Unsafe(_) => Some(false),
+            Covers::Unknown(_) => None,
+        }
+    };
+    let Some(expected) = verdict(counters) else { return };
+    if let Ok(text) = spec::write(counters) {
+        let system = spec::parse(text.as_bytes()).system.unwrap_or_else(|| panic!("{name}\n{text}"));
+        assert!(verdict(&system).is_none_or(|safe| safe == expected), "{name}\n{text}");
+    }
+    if let Ok(written) = tts::write(counters) {
+        let parsed = tts::parse(written.tts.as_bytes()).system;
+        let mut system = parsed.unwrap_or_else(|| panic!("{name}\n{}", written.tts));
+        system.read_init(written.init.as_bytes()).expect("as written");
+        system.read_targets(written.prop.as_bytes()).expect("as written");
+        assert!(verdict(&system.system).is_none_or(|safe| safe == expected), "{name}\n{}", written.tts);
+    }
+}
+
 /// The methods for counter systems, each alone, on what threads are counted by.
 fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Covered, tally: &mut Tally) {
     let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Watch::none() };
     let Some(products) = bound(system, question, &watch) else { return };
     let Ok(counting) = counters_of(system, &question.property, &products) else { return };
     tally.waking += usize::from(!counting.counters.is_plain());
+    if tally.programs.is_multiple_of(8) && !counting.counters.targets.is_empty() {
+        written(name, &counting.counters);
+    }
     for method in [Method::Backward, Method::KarpMiller] {
         let safe = match decide(&counting.counters, method, &watch).verdict {
             Covers::Safe(_) => true,
