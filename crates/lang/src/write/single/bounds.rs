@@ -1,6 +1,7 @@
-//! Between which numbers the value of an expression lies.
+//! Between which numbers the value of an expression lies, and what it is if there is only one.
 
 use super::super::variables::Variables;
+use allways_model::program::defined::and;
 use allways_model::program::{Binary, Expr, Unary, Value};
 
 /// The least and the greatest value that an expression without choices can have, as far as types tell, if all its parts are
@@ -19,6 +20,14 @@ pub fn bounds(expr: &Expr, shared: &Variables, locals: &Variables) -> Option<(Va
         Expr::Unary(Unary::Not, operand) => part(operand).map(|(low, high)| truth(high == 0, low == 1)),
         Expr::Binary(operator, left, right, _) => {
             let ((low, high), (least, greatest)) = (part(left)?, part(right)?);
+            if left == right {
+                // Compilers warn of such comparisons.
+                match operator {
+                    Binary::Equal | Binary::LessEqual | Binary::GreaterEqual => return Some((1, 1)),
+                    Binary::Unequal | Binary::Less | Binary::Greater => return Some((0, 0)),
+                    _ => {}
+                }
+            }
             match operator {
                 Binary::Plus => narrow(low + least, high + greatest),
                 Binary::Minus => narrow(low - greatest, high - least),
@@ -56,6 +65,29 @@ pub fn bounds(expr: &Expr, shared: &Variables, locals: &Variables) -> Option<(Va
         | Expr::OtherLocal(_)
         | Expr::NextShared(_)
         | Expr::NextLocal(_) => None,
+    }
+}
+
+/// An expression with the parts that can have one value only replaced by it.
+pub fn folded(expr: &Expr, shared: &Variables, locals: &Variables) -> Expr {
+    let part = |expr| Box::new(folded(expr, shared, locals));
+    if let Some((low, high)) = bounds(expr, shared, locals)
+        && low == high
+    {
+        return Expr::Constant(low);
+    }
+    match expr {
+        Expr::SharedElement(slot, length, index, span) => {
+            Expr::SharedElement(*slot, *length, part(index), *span)
+        }
+        Expr::LocalElement(slot, length, index, span) => {
+            Expr::LocalElement(*slot, *length, part(index), *span)
+        }
+        Expr::Unary(operator, operand) => Expr::Unary(*operator, part(operand)),
+        Expr::Binary(Binary::And, left, right, _) => and(*part(left), *part(right)),
+        Expr::Binary(operator, left, right, span) => Expr::Binary(*operator, part(left), part(right), *span),
+        Expr::If(condition, then, other) => Expr::If(part(condition), part(then), part(other)),
+        _ => expr.clone(),
     }
 }
 

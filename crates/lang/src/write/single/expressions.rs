@@ -60,12 +60,7 @@ impl<'a> Speaker<'a> {
     /// An expression that can stand next to any operator.
     fn operand(&self, expr: &Expr, sort: Sort, locals: &Variables) -> String {
         let part = |expr, sort| self.operand(expr, sort, locals);
-        let known = bounds(expr, self.shared, locals);
-        if let Some((low, high)) = known
-            && low == high
-        {
-            return self.constant(low, sort);
-        }
+        let fits = |expr| bounds(expr, self.shared, locals).is_some();
         match expr {
             Expr::Constant(value) => self.constant(*value, sort),
             Expr::Shared(slot) => self.shared.slots[*slot].clone(),
@@ -78,24 +73,11 @@ impl<'a> Speaker<'a> {
             }
             Expr::Unary(Unary::Not, operand) => format!("!{}", part(operand, Sort::Bool)),
             Expr::Unary(Unary::Minus, operand) => {
-                self.fitting(known.is_some(), "0", "-", &part(operand, Sort::Number))
+                self.fitting(fits(expr), "0", "-", &part(operand, Sort::Number))
             }
             Expr::Binary(operator, left, right, _) => {
                 let sort = Sort::of_binary(*operator)
                     .unwrap_or_else(|| Sort::of_operands(left, right, self.shared, locals));
-                let reflexive = match operator {
-                    Binary::Equal | Binary::LessEqual | Binary::GreaterEqual => Some(1),
-                    Binary::Unequal | Binary::Less | Binary::Greater => Some(0),
-                    _ => None,
-                };
-                if let Some(truth) = reflexive
-                    && left == right
-                    && known.is_some()
-                {
-                    // What compilers warn about.
-                    return self.constant(truth, Sort::Bool);
-                }
-                let arithmetic = Sort::of_binary(*operator) == Some(Sort::Number) && reflexive.is_none();
                 let text = (part(left, sort), part(right, sort));
                 match operator {
                     // It was asserted that this is not evaluated.
@@ -105,7 +87,9 @@ impl<'a> Speaker<'a> {
                         let name = if *operator == Binary::Divide { DIVIDE } else { REMAINDER };
                         format!("{name}({}, {})", text.0, text.1)
                     }
-                    _ if arithmetic => self.fitting(known.is_some(), &text.0, symbol(*operator), &text.1),
+                    Binary::Plus | Binary::Minus | Binary::Times | Binary::Divide | Binary::Remainder => {
+                        self.fitting(fits(expr), &text.0, symbol(*operator), &text.1)
+                    }
                     _ => format!("({} {} {})", text.0, symbol(*operator), text.1),
                 }
             }

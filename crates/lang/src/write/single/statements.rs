@@ -2,8 +2,9 @@
 
 use super::super::variables::{Sort, sort_of};
 use super::super::{Written, refuse};
+use super::bounds::folded;
 use super::lower::Lowering;
-use super::{Exit, Statement, bounds};
+use super::{Exit, Statement};
 use allways_model::program::defined::{defined, fits, not};
 use allways_model::program::{
     Expr, LockPlace, Op, Place, ProcedureId, Slot, Span, Target, Type, Value, Wrong,
@@ -183,7 +184,7 @@ impl Lowering<'_> {
     pub fn value(&mut self, expr: &Expr, sort: Sort, span: Span) -> Written<Expr> {
         let expr = self.chosen(expr, sort, span)?;
         self.assert(defined(&expr), "no value", span);
-        Ok(expr)
+        Ok(folded(&expr, self.shared, &self.locals))
     }
 
     /// An index that is one, which is asserted.
@@ -205,7 +206,8 @@ impl Lowering<'_> {
 
     /// Asserts something, unless types tell that it holds.
     pub fn assert(&mut self, holds: Expr, what: &str, span: Span) {
-        if bounds(&holds, self.shared, &self.locals) != Some((1, 1)) {
+        let holds = folded(&holds, self.shared, &self.locals);
+        if holds != Expr::Constant(1) {
             self.statements.push(Statement::Assert(holds, format!("line {}: {what}", span.line)));
         }
     }
