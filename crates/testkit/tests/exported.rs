@@ -85,6 +85,8 @@ fn run(folder: &Path, text: &str, slots: usize, name: &str) -> Option<(BTreeSet<
     let harness = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/exported/harness.c");
     let compiled = Command::new("cc")
         .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", "program", "-I."])
+        // What recurses without end does so in the program, too.
+        .arg("-Wno-infinite-recursion")
         .arg("-DPROGRAM=\"program.c\"")
         .arg(format!("-DFINAL=printf(\"{format}\\n\"{values});"))
         .arg(harness)
@@ -130,6 +132,24 @@ fn c_does_the_same() {
     }
     println!("{compared} compared, of which {wrong} go wrong; {refused} refused, {large} too large");
     assert!(compared > 0);
+}
+
+/// Names may be words of C or of its library; numbers may be as large as they get.
+#[test]
+fn any_name_and_any_number_can_be_written() {
+    let text = "shared int log = 0, number = 9223372036854775807; shared bool auto, sin; shared 0..3 switch[2] = *;
+        proc exit(int abs, bool nondet_bool) : int { abs = abs / -2; return nondet_bool ? abs % 3 : -abs; }
+        thread main_ { log = exit(7, *); auto, sin = sin, !auto; switch[0], switch[1] = switch[1], 1;
+        number = number - 1; while (log < 0 && sin) { log = log + 2; } assert log != 0 || switch[0] < 3; }";
+    let program = parsed(text);
+    let written = write::c(&program).expect("one thread");
+    let found = summarize(&program, STATES).expect("it is small");
+    let expected: BTreeSet<Vec<Value>> = found.ended.into_iter().map(|state| state.shared).collect();
+    let ran = run(&folder("names"), &written, program.shared_slots(), "names");
+    assert_eq!(ran, Some((expected, found.violation)));
+    let beyond = parsed("shared int x = 9223372036854775807; thread t { x = x + 1; }");
+    let written = write::c(&beyond).expect("one thread");
+    assert_eq!(run(&folder("beyond"), &written, 1, "beyond"), None);
 }
 
 /// A random program in which one of the tasks expects something.

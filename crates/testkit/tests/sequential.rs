@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const STATES: usize = 50_000;
 
 /// How many ways there may be to guess.
-const GUESSES: usize = 300;
+const GUESSES: usize = 100;
 
 fn parsed(text: &str) -> Program {
     aw::parse(text.as_bytes()).program.unwrap_or_else(|| panic!("a program\n{text}"))
@@ -123,7 +123,7 @@ fn sequential_programs_are_written() {
         let text = posting(seed);
         let program = parsed(&text);
         for delays in 0..=1 {
-            if guesses(&program).saturating_pow(delays as u32 + 2) > 300 {
+            if guesses(&program).saturating_pow(delays as u32 + 2) > GUESSES {
                 continue;
             }
             let Ok(sequential) = sequential(&program, delays) else { continue };

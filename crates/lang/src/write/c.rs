@@ -170,6 +170,11 @@ impl Writer<'_> {
             }
             lines.iter().for_each(|line| text += &format!("  {line}\n"));
         }
+        let returns = routine.blocks.iter().any(|block| matches!(block.exit, Exit::Return(_)));
+        if !returns && !routine.results.is_empty() {
+            // Nobody comes here, but compilers ask for it.
+            text += "  return 0;\n";
+        }
         text + "}\n"
     }
 
