@@ -195,8 +195,8 @@ impl Lowering<'_> {
     }
 
     fn assert_fits(&mut self, value: &Expr, ty: Type, span: Span) {
-        if let Some(range) = ty.bounds() {
-            self.assert_within(value, range, Wrong::Range, span);
+        if let Type::Range(low, high) = ty {
+            self.assert_within(value, (low, high), Wrong::Range, span);
         }
     }
 
