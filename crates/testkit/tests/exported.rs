@@ -137,7 +137,8 @@ fn c_does_the_same() {
 /// Names may be words of C or of its library; numbers may be as large as they get.
 #[test]
 fn any_name_and_any_number_can_be_written() {
-    let text = "shared int log = 0, number = 9223372036854775807; shared bool auto, sin; shared 0..3 switch[2] = *;
+    let text =
+        "shared int log = 0, number = 9223372036854775807; shared bool auto, sin; shared 0..3 switch[2] = *;
         proc exit(int abs, bool nondet_bool) : int { abs = abs / -2; return nondet_bool ? abs % 3 : -abs; }
         thread main_ { log = exit(7, *); auto, sin = sin, !auto; switch[0], switch[1] = switch[1], 1;
         number = number - 1; while (log < 0 && sin) { log = log + 2; } assert log != 0 || switch[0] < 3; }";

@@ -107,8 +107,9 @@ impl Writer<'_> {
         text += "void __CPROVER_assume(bool condition);\n";
         text += "void __CPROVER_assert(bool condition, const char *what);\n";
         text += "bool nondet_bool(void);\nlong long nondet_long_long(void);\n\n";
-        text += "// Names such as `log` are the program's own.\n";
-        text += "#pragma GCC diagnostic ignored \"-Wbuiltin-declaration-mismatch\"\n\n";
+        text += "// Names such as `log` are the program's own, and so are comparisons such as `x == x`.\n";
+        text += "#pragma GCC diagnostic ignored \"-Wbuiltin-declaration-mismatch\"\n";
+        text += "#pragma GCC diagnostic ignored \"-Wtautological-compare\"\n\n";
         for variable in &code.declared {
             text += &format!("static {};\n", declaration(variable));
         }

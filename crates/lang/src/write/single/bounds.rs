@@ -20,14 +20,6 @@ pub fn bounds(expr: &Expr, shared: &Variables, locals: &Variables) -> Option<(Va
         Expr::Unary(Unary::Not, operand) => part(operand).map(|(low, high)| truth(high == 0, low == 1)),
         Expr::Binary(operator, left, right, _) => {
             let ((low, high), (least, greatest)) = (part(left)?, part(right)?);
-            if left == right {
-                // Compilers warn of such comparisons.
-                match operator {
-                    Binary::Equal | Binary::LessEqual | Binary::GreaterEqual => return Some((1, 1)),
-                    Binary::Unequal | Binary::Less | Binary::Greater => return Some((0, 0)),
-                    _ => {}
-                }
-            }
             match operator {
                 Binary::Plus => narrow(low + least, high + greatest),
                 Binary::Minus => narrow(low - greatest, high - least),

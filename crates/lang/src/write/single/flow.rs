@@ -63,13 +63,15 @@ pub fn sections_are_flat(program: &Program, procedures: &[ProcedureId], atomic: 
     Ok(())
 }
 
+/// A block, and its place in the text: a location, and which one of it.
+type Placed = ((LocationId, usize), Block);
+
 /// Blocks that are being put together. They are numbered in the order in which they are mentioned.
 pub struct Pending {
     names: Names,
     labels: HashMap<LocationId, String>,
     numbers: HashMap<LocationId, usize>,
-    /// The blocks, each with its place in the text: a location, and which one of it.
-    blocks: Vec<Option<((LocationId, usize), Block)>>,
+    blocks: Vec<Option<Placed>>,
 }
 
 impl Pending {
@@ -103,9 +105,7 @@ impl Pending {
 
     /// A further block of a location.
     pub fn add(&mut self, location: LocationId, statements: Vec<Statement>, exit: Exit) -> usize {
-        let of = |block: &&Option<((LocationId, usize), Block)>| {
-            block.as_ref().is_some_and(|((place, _), _)| *place == location)
-        };
+        let of = |block: &&Option<Placed>| block.as_ref().is_some_and(|((place, _), _)| *place == location);
         let number = self.blocks.iter().filter(of).count() + 1;
         let label = self.names.claim(&format!("{}_{number}", self.labels[&location]), "l");
         self.blocks.push(Some(((location, number), Block { label, statements, exit })));
@@ -130,7 +130,7 @@ impl Pending {
                 block.exit = joined.exit;
             }
         }
-        let mut order: Vec<(usize, ((LocationId, usize), Block))> = Vec::new();
+        let mut order: Vec<(usize, Placed)> = Vec::new();
         for (number, block) in self.blocks.into_iter().enumerate() {
             order.extend(block.map(|block| (number, block)));
         }
