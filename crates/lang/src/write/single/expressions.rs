@@ -78,7 +78,9 @@ impl<'a> Speaker<'a> {
             Expr::Binary(operator, left, right, _) => {
                 let sort = Sort::of_binary(*operator)
                     .unwrap_or_else(|| Sort::of_operands(left, right, self.shared, locals));
-                let text = (part(left, sort), part(right, sort));
+                // Next to a comparison, compilers warn of `!`.
+                let apart = |text: String| if text.starts_with('!') { format!("({text})") } else { text };
+                let text = (apart(part(left, sort)), apart(part(right, sort)));
                 match operator {
                     // It was asserted that this is not evaluated.
                     Binary::Divide | Binary::Remainder if **right == Expr::Constant(0) => "0".to_string(),
