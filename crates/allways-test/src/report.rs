@@ -191,10 +191,19 @@ impl fmt::Display for Report {
                  enumerated; noticed in {replay}"
             )?,
         }
-        let delays: Vec<String> = self.by_delays.iter().map(u64::to_string).collect();
         write!(f, "\n  {}", count(self.schedules, "schedule"))?;
-        if !delays.is_empty() {
-            write!(f, " ({} with 0, 1, … delays)", delays.join(" + "))?;
+        let mut parts: Vec<String> = Vec::new();
+        for (delays, schedules) in self.by_delays.iter().enumerate() {
+            let word = if delays == 0 { " delays" } else { "" };
+            parts.push(format!("{schedules} with {delays}{word}"));
+        }
+        if self.by_delays.iter().sum::<u64>() + self.unfinished < self.schedules {
+            parts.extend(
+                matches!(self.outcome, Outcome::Failed(_)).then(|| "then the one that fails".to_string()),
+            );
+        }
+        if !parts.is_empty() {
+            write!(f, " ({})", parts.join(", "))?;
         }
         write!(
             f,

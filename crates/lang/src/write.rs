@@ -9,17 +9,24 @@
 //! that a notation cannot express is refused, with the reason and the place: [`Refusal`].
 //!
 //! * [`aw`](fn@aw): the language of this tool;
-//! * [`bp`](fn@bp): Boolean programs.
+//! * [`bp`](fn@bp): Boolean programs;
+//! * [`c`](fn@c) and [`boogie`](fn@boogie): programs with one thread, for verifiers of sequential programs. These are not read.
 
 mod aw;
+mod boogie;
 mod bp;
+mod c;
 mod graph;
 mod names;
+mod single;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 pub use aw::aw;
+pub use boogie::boogie;
 pub use bp::bp;
+pub use c::c;
 
 use allways_model::program::Span;
 

@@ -16,6 +16,7 @@
 //! Read in this order: this file; [`expression`], values and their evaluation; [`semantics`], the reference step
 //! function; [`reduction`](mod@reduction), what can be left out without changing any verdict.
 
+pub mod defined;
 pub mod expression;
 pub mod reduction;
 pub mod semantics;

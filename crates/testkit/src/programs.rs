@@ -3,9 +3,10 @@
 //! * [`text`]: the program of a number, always the same one, in the `.aw` language;
 //! * [`boolean`](fn@boolean): the Boolean program of a number, in `.bp`;
 //! * [`crowd`](fn@crowd): a tiny one with broadcasts;
-//! * [`posting`](fn@posting): a tiny asynchronous one;
+//! * [`posting`](fn@posting) and [`terse`](fn@terse): a tiny asynchronous one;
 //! * [`Circuit`]: a circuit as an asynchronous program;
 //! * [`explore`](fn@explore): all that can be reached by the reference semantics;
+//! * [`summarize`]: the same for one thread, whatever the depth of its stack;
 //! * [`cheapest`]: the least that it takes to go wrong;
 //! * [`encodings_agree`]: the encoding of a program, and its reduction, compared with that.
 //!
@@ -20,6 +21,8 @@ mod expressions;
 pub mod generate;
 pub mod posting;
 mod statements;
+pub mod summaries;
+pub mod terse;
 
 pub use boolean::boolean;
 pub use circuit::Circuit;
@@ -28,3 +31,5 @@ pub use encodings::encodings_agree;
 pub use explore::{Explored, Limits, cheapest, explore};
 pub use generate::{Mode, text};
 pub use posting::posting;
+pub use summaries::summarize;
+pub use terse::terse;

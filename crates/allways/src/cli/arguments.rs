@@ -175,6 +175,10 @@ pub enum Format {
     Aw,
     /// Boolean programs.
     Bp,
+    /// C with `__CPROVER_assume` and `__CPROVER_assert`, of a program with one thread.
+    C,
+    /// Boogie, of a program with one thread.
+    Boogie,
     /// Concurrent pushdown systems, the format of the CUBA tool.
     Pds,
     /// Petri nets and broadcast protocols, the format of the mist tool.

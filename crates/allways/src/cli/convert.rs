@@ -23,7 +23,7 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
     let program_to_program = Notation::of(file) != Notation::Pds && arguments.to != Format::Pds;
     if arguments.sequentialize.is_some() && !program_to_program {
         let what = "--sequentialize makes a program of a program".to_string();
-        return Err(Failure::Usage(what, "give --to aw or --to bp".to_string()));
+        return Err(Failure::Usage(what, "give --to aw, bp, c or boogie".to_string()));
     }
     match (Notation::of(file), arguments.to) {
         (Notation::Pds, Format::Pds) => {
@@ -31,12 +31,12 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
             context.complaints.remarks(&remarks);
             put(&pds::write(&system), arguments.output.as_deref(), context)?;
         }
-        (Notation::Pds, Format::Aw | Format::Bp) => {
+        (Notation::Pds, _) => {
             let what = "rules say nothing of variables and statements, so they have no program".to_string();
             return Err(Failure::Usage(what, "only programs can be converted to programs".to_string()));
         }
         (_, Format::Pds) => return rules(arguments, context),
-        (_, Format::Aw | Format::Bp) if arguments.threads.is_some() => {
+        (_, _) if arguments.threads.is_some() => {
             let what = "--threads is for --to pds: a program keeps the numbers that it states".to_string();
             return Err(Failure::Usage(what, "leave it out".to_string()));
         }
@@ -50,7 +50,12 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
                     Err(NotSequential { what, span }) => return Err(at(&what, span, remarks).into()),
                 };
             }
-            let text = if to == Format::Aw { write::aw(&program) } else { write::bp(&program) };
+            let text = match to {
+                Format::C => write::c(&program),
+                Format::Boogie => write::boogie(&program),
+                Format::Bp => write::bp(&program),
+                _ => write::aw(&program),
+            };
             let text = text.map_err(|refusal| refused(refusal, remarks))?;
             put(&text, arguments.output.as_deref(), context)?;
         }

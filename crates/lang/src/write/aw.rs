@@ -19,13 +19,13 @@ mod threads;
 
 use super::graph::Liveness;
 use super::names::Names;
+use super::variables::{Sort, Variables};
 use super::{Refusal, Written, refuse};
 use crate::aw::KEYWORDS;
 use allways_model::program::{
-    Count, Expr, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Type, Value, Variable,
+    Count, Expr, LocationId, Op, Procedure, ProcedureId, Program, Span, Type, Value, Variable,
 };
 use body::{Body, Kind};
-use expressions::Sort;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use threads::Started;
 
@@ -58,41 +58,6 @@ pub fn aw(program: &Program) -> Result<String, Refusal> {
     }
     let text = writer.declarations()? + &bodies + &writer.properties()?;
     Ok(text.trim_start().to_string())
-}
-
-/// Variables by slot.
-#[derive(Clone, Default)]
-struct Variables {
-    /// How each slot is written.
-    slots: Vec<String>,
-    types: Vec<Type>,
-    /// The name of the array that starts at a slot.
-    arrays: HashMap<Slot, String>,
-}
-
-impl Variables {
-    fn new(variables: &[Variable], mut claim: impl FnMut(&str) -> String) -> Variables {
-        let mut all = Variables::default();
-        for variable in variables {
-            let name = claim(&variable.name);
-            all.types.extend(std::iter::repeat_n(variable.ty, variable.slots()));
-            match variable.length {
-                None => all.slots.push(name),
-                Some(length) => {
-                    all.slots.extend((0..length).map(|index| format!("{name}[{index}]")));
-                    all.arrays.insert(variable.slot, name);
-                }
-            }
-        }
-        all
-    }
-
-    /// Adds a variable that is not in the program.
-    fn add(&mut self, name: String, ty: Type) -> Slot {
-        self.slots.push(name);
-        self.types.push(ty);
-        self.slots.len() - 1
-    }
 }
 
 /// A program on its way to text.

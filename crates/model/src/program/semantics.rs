@@ -209,7 +209,15 @@ fn take_each(program: &Program, state: &State, thread: usize, index: usize, edge
             Ok(next) => next.map(Outcome::To),
             Err(no_value) => Some(Outcome::from(no_value)),
         };
-        outcomes.extend(outcome.filter(|outcome| seen.insert(outcome.clone())));
+        if let Some(outcome) = outcome {
+            // Most steps have one outcome, with which nothing needs to be compared.
+            if outcomes.len() == 1 && seen.is_empty() {
+                seen.extend(outcomes.iter().cloned());
+            }
+            if outcomes.is_empty() || seen.insert(outcome.clone()) {
+                outcomes.push(outcome);
+            }
+        }
         tried += 1;
         if tried > MOST {
             outcomes.push(Outcome::Beyond(edge.span));
@@ -293,15 +301,14 @@ fn take(
     let scope =
         Scope { shared: &state.shared, locals: &top.locals, this: moving.this, next: None, control: &[] };
     let wrong = |kind| Err(NoValue::Wrong(Violation::at(kind, edge.span)));
+    if let Op::Guard(expr, expected) = &edge.op
+        && (expr.value(&scope, choices)? != 0) != *expected
+    {
+        return Ok(None);
+    }
     let mut next = state.clone();
     match &edge.op {
-        Op::Skip | Op::AtomicBegin | Op::AtomicEnd => go(&mut next, thread, edge.to),
-        Op::Guard(expr, expected) => {
-            if (expr.value(&scope, choices)? != 0) != *expected {
-                return Ok(None);
-            }
-            go(&mut next, thread, edge.to);
-        }
+        Op::Skip | Op::Guard(..) | Op::AtomicBegin | Op::AtomicEnd => go(&mut next, thread, edge.to),
         Op::Assert(expr) => {
             if expr.value(&scope, choices)? == 0 {
                 return wrong(Wrong::Assertion);

@@ -25,13 +25,12 @@
 //! down to the start of the task are those of an execution of the original program, provided that all guesses are right.
 
 mod build;
-mod defined;
 
+use super::defined::{and, chooses, defined, equal, fits, not};
 use super::{
     Binary, Count, Edge, Expr, LocationId, Op, Place, ProcedureId, Program, Slot, Span, Target, Type, Value,
 };
 use build::Builder;
-use defined::{and, chooses, defined, equal, fits, not};
 
 /// Why a program has no sequential form.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -334,11 +333,6 @@ fn contains(outer: Type, inner: Type) -> bool {
         (Some(_), None) => false,
         (Some((low, high)), Some((least, greatest))) => low <= least && greatest <= high,
     }
-}
-
-/// An operator between expressions, at no place.
-fn binary(operator: Binary, left: Expr, right: Expr) -> Expr {
-    Expr::Binary(operator, Box::new(left), Box::new(right), Span::default())
 }
 
 /// All values of a finite type are equal to their guesses.

@@ -2,10 +2,10 @@
 
 use super::super::graph::{branch, ends, successor};
 use super::super::names::Names;
+use super::super::variables::{Sort, Variables};
 use super::super::{Written, refuse};
-use super::expressions::Sort;
 use super::sections::append;
-use super::{Variables, Writer, constant, initial, type_name};
+use super::{Writer, constant, initial, type_name};
 use allways_model::program::{Edge, Expr, LocationId, Op, Place, ProcedureId, Slot, Span, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,15 +1,9 @@
 //! Expressions of the `.aw` language, in which Booleans and numbers do not mix.
 
+use super::super::variables::{Sort, Variables, sort_of};
 use super::super::{Written, refuse};
-use super::{Variables, Writer, constant};
+use super::{Writer, constant};
 use allways_model::program::{Binary, Expr, LockPlace, Place, Span, Target, Type, Unary};
-
-/// Booleans and numbers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
-    Bool,
-    Number,
-}
 
 /// How tightly the operands of comparisons bind.
 const COMPARISON: u8 = 5;
@@ -93,11 +87,8 @@ impl Writer<'_> {
                 }
             }
             Expr::Unary(operator, operand) => {
-                let (symbol, sort) = match operator {
-                    Unary::Not => ("!", Sort::Bool),
-                    Unary::Minus => ("-", Sort::Number),
-                };
-                let operand = part(operand, sort, TIGHTEST)?;
+                let symbol = if *operator == Unary::Not { "!" } else { "-" };
+                let operand = part(operand, Sort::of_unary(*operator), TIGHTEST)?;
                 // Two minus signs in a row would be something else to a person.
                 if operand.starts_with('-') {
                     format!("{symbol}({operand})")
@@ -106,11 +97,9 @@ impl Writer<'_> {
                 }
             }
             Expr::Binary(operator, left, right, _) => {
-                let (symbol, tightness, operands) = symbol(*operator);
-                let operands = operands
-                    .or_else(|| self.sort(left, locals))
-                    .or_else(|| self.sort(right, locals))
-                    .unwrap_or(Sort::Bool);
+                let (symbol, tightness) = symbol(*operator);
+                let operands = Sort::of_binary(*operator)
+                    .unwrap_or_else(|| Sort::of_operands(left, right, &self.shared, locals));
                 let text = format!(
                     "{} {symbol} {}",
                     part(left, operands, tightness)?,
@@ -128,52 +117,23 @@ impl Writer<'_> {
             }
         })
     }
-
-    /// The sort of an expression, if one can tell from it alone.
-    fn sort(&self, expr: &Expr, locals: &Variables) -> Option<Sort> {
-        match expr {
-            Expr::Constant(0 | 1) | Expr::Choose(0, 1) => None,
-            Expr::Constant(_) | Expr::Choose(..) | Expr::This | Expr::At(_) => Some(Sort::Number),
-            Expr::Shared(slot) | Expr::SharedElement(slot, ..) | Expr::NextShared(slot) => {
-                Some(sort_of(self.shared.types[*slot]))
-            }
-            Expr::Local(slot)
-            | Expr::LocalElement(slot, ..)
-            | Expr::NextLocal(slot)
-            | Expr::OtherLocal(slot) => Some(sort_of(locals.types[*slot])),
-            Expr::Unary(Unary::Not, _) => Some(Sort::Bool),
-            Expr::Unary(Unary::Minus, _) => Some(Sort::Number),
-            Expr::Binary(operator, ..) => Some(match operator {
-                Binary::Plus | Binary::Minus | Binary::Times | Binary::Divide | Binary::Remainder => {
-                    Sort::Number
-                }
-                _ => Sort::Bool,
-            }),
-            Expr::If(_, then, other) => self.sort(then, locals).or_else(|| self.sort(other, locals)),
-        }
-    }
 }
 
-/// The sort of a type.
-pub(super) fn sort_of(ty: Type) -> Sort {
-    if ty == Type::Bool { Sort::Bool } else { Sort::Number }
-}
-
-/// How an operator is written, how tightly it binds, and the sort of its operands, if it takes only one.
-fn symbol(operator: Binary) -> (&'static str, u8, Option<Sort>) {
+/// How an operator is written, and how tightly it binds.
+fn symbol(operator: Binary) -> (&'static str, u8) {
     match operator {
-        Binary::Or => ("||", 1, Some(Sort::Bool)),
-        Binary::And => ("&&", 2, Some(Sort::Bool)),
-        Binary::Equal => ("==", 3, None),
-        Binary::Unequal => ("!=", 3, None),
-        Binary::Less => ("<", 4, Some(Sort::Number)),
-        Binary::LessEqual => ("<=", 4, Some(Sort::Number)),
-        Binary::Greater => (">", 4, Some(Sort::Number)),
-        Binary::GreaterEqual => (">=", 4, Some(Sort::Number)),
-        Binary::Plus => ("+", 5, Some(Sort::Number)),
-        Binary::Minus => ("-", 5, Some(Sort::Number)),
-        Binary::Times => ("*", 6, Some(Sort::Number)),
-        Binary::Divide => ("/", 6, Some(Sort::Number)),
-        Binary::Remainder => ("%", 6, Some(Sort::Number)),
+        Binary::Or => ("||", 1),
+        Binary::And => ("&&", 2),
+        Binary::Equal => ("==", 3),
+        Binary::Unequal => ("!=", 3),
+        Binary::Less => ("<", 4),
+        Binary::LessEqual => ("<=", 4),
+        Binary::Greater => (">", 4),
+        Binary::GreaterEqual => (">=", 4),
+        Binary::Plus => ("+", 5),
+        Binary::Minus => ("-", 5),
+        Binary::Times => ("*", 6),
+        Binary::Divide => ("/", 6),
+        Binary::Remainder => ("%", 6),
     }
 }

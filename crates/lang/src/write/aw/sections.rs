@@ -1,10 +1,10 @@
 //! Atomic sections, and assignments with constraints, which become some.
 
 use super::super::graph::{Section, ends, section};
+use super::super::variables::Sort;
 use super::super::{Written, refuse};
 use super::Writer;
 use super::body::{Body, Next, Within, joined};
-use super::expressions::Sort;
 use allways_model::program::{Edge, Expr, LocationId, Op, Place, Program, Slot, Span, Target, Type};
 use std::collections::HashSet;
 

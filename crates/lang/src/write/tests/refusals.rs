@@ -62,3 +62,39 @@ fn the_language_has_no_such_thing() {
     ");
     assert_snapshot!(reason(aw(&read_aw("main { post t(); } task t() { skip; }"))), @"1:25: `t` is a task, and tasks are not written");
 }
+
+#[test]
+fn c_and_boogie_are_for_one_thread() {
+    let reasons = [
+        ("thread t[2] { skip; }", "1:8: there is more than one thread `t`"),
+        (
+            "thread t { skip; } thread u { skip; }",
+            "1:27: this is a second thread, and only one can be written",
+        ),
+        (
+            "main { post a(); } task a() { skip; }",
+            "1:25: a program with tasks is not sequential: give --sequentialize K",
+        ),
+        (
+            "thread t { spawn u; } thread u[0] { skip; }",
+            "1:12: a thread is started, and only one thread can be written",
+        ),
+        ("event e; thread t { wait e; }", "1:21: an event is for others, and only one thread can be written"),
+        (
+            "thread t { l: skip; } never at(l) >= 1;",
+            "1:23: a property that asks where a thread is cannot be written",
+        ),
+        (
+            "shared bool a[5000]; thread t { a[0] = true; }",
+            "1:13: more than 4096 variables cannot be given initial values one by one",
+        ),
+    ];
+    for (text, expected) in reasons {
+        let program = read_aw(text);
+        assert_eq!([reason(c(&program)), reason(boogie(&program))], [expected, expected]);
+    }
+    let several =
+        "void main() begin decl x, y; x, y := f(); assert(x | y); end bool<2> f() begin return 0, 1; end";
+    assert_eq!(reason(c(&read_bp(several))), "1:70: `f` has several results");
+    assert!(boogie(&read_bp(several)).unwrap().contains("call value, value_2 := f();"));
+}

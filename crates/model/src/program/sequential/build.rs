@@ -1,11 +1,11 @@
 //! The sequential program while it is built: its variables, and the steps that the translation adds.
 
+use super::super::defined::{and, binary, equal, not, or};
 use super::super::{
     Edge, Expr, Location, LocationId, Op, Place, ProcedureId, Program, Slot, Span, Target, Type, Value,
     Variable, slot_name,
 };
-use super::defined::{and, equal, not, or};
-use super::{Binary, all_equal, binary};
+use super::{Binary, all_equal};
 use std::collections::HashMap;
 
 /// A global of the original program: a shared variable, or an element of an array.

@@ -1,37 +1,44 @@
 //! When an expression has a value, as an expression.
 
-use super::super::{Binary, Expr, Type, Unary};
-use super::binary;
+use super::{Binary, Expr, Span, Type, Unary};
+
+/// An operator between expressions, at no place.
+pub fn binary(operator: Binary, left: Expr, right: Expr) -> Expr {
+    Expr::Binary(operator, Box::new(left), Box::new(right), Span::default())
+}
 
 /// Both, as short as can be.
-pub(super) fn and(left: Expr, right: Expr) -> Expr {
+pub fn and(left: Expr, right: Expr) -> Expr {
     match (left, right) {
         (Expr::Constant(1), other) | (other, Expr::Constant(1)) => other,
         (left, right) => binary(Binary::And, left, right),
     }
 }
 
-pub(super) fn or(left: Expr, right: Expr) -> Expr {
+/// Either.
+pub fn or(left: Expr, right: Expr) -> Expr {
     binary(Binary::Or, left, right)
 }
 
-pub(super) fn not(expr: Expr) -> Expr {
+/// The opposite.
+pub fn not(expr: Expr) -> Expr {
     Expr::Unary(Unary::Not, Box::new(expr))
 }
 
-pub(super) fn equal(left: Expr, right: Expr) -> Expr {
+/// Whether two values are the same.
+pub fn equal(left: Expr, right: Expr) -> Expr {
     binary(Binary::Equal, left, right)
 }
 
 /// Whether there is a choice in an expression.
-pub(super) fn chooses(expr: &Expr) -> bool {
+pub fn chooses(expr: &Expr) -> bool {
     let mut found = false;
     expr.visit(&mut |part| found |= matches!(part, Expr::Choose(..)));
     found
 }
 
 /// Whether every index in an expression is one, and no divisor is zero.
-pub(super) fn defined(expr: &Expr) -> Expr {
+pub fn defined(expr: &Expr) -> Expr {
     match expr {
         Expr::SharedElement(_, length, index, _) | Expr::LocalElement(_, length, index, _) => {
             let last = i64::try_from(*length).unwrap_or(i64::MAX) - 1;
@@ -70,7 +77,7 @@ fn implies(premise: Expr, conclusion: Expr) -> Expr {
 }
 
 /// Whether the value of an expression is one of a type.
-pub(super) fn fits(expr: &Expr, ty: Type) -> Expr {
+pub fn fits(expr: &Expr, ty: Type) -> Expr {
     let (Type::Range(low, high), expr) = (ty, expr) else { return Expr::Constant(1) };
     match expr {
         Expr::Constant(value) if ty.contains(*value) => Expr::Constant(1),

@@ -1,0 +1,1 @@
+//! Published crates, their source unchanged, compiled against shuttle: see `tests/`.
