@@ -13,3 +13,4 @@ pub mod exact;
 pub mod finite_contexts;
 pub mod thread_modular;
 pub mod tops;
+pub mod views;

@@ -16,3 +16,4 @@ pub mod portfolio;
 pub mod race;
 pub mod sandwich;
 pub mod walk;
+pub mod views;
