@@ -21,6 +21,13 @@
 //! [strengthened](bad) to ones that they cannot. The order of threads in a view is of no importance: V contains a view if it
 //! contains it in every order in which the locations are sorted.
 //!
+//! # Anchors
+//!
+//! Threads of which there is a known number, such as the one writer of a lock, may be *anchored*: V is then about views that
+//! contain all of them, and some of the others. The argument is the same: the thread j of 3 is one of the others, since the
+//! known ones are in the view, and the views of the k+1 threads that are asked to be in V are those that leave out one of the
+//! others.
+//!
 //! # Weights
 //!
 //! A proof may also weigh threads: each location has a weight, 0 where threads start, and a hidden shared variable `#0` is the
@@ -41,7 +48,7 @@ pub mod text;
 pub use check::{Judge, check};
 pub use text::{read_views, write_views};
 
-use allways_model::program::LocationId;
+use allways_model::program::{LocationId, TemplateId};
 use allways_smt::Term;
 use std::collections::BTreeMap;
 
@@ -55,6 +62,8 @@ pub struct Views {
     pub counts: Vec<Option<usize>>,
     /// How many threads a view has.
     pub size: usize,
+    /// Whether the threads of templates with a known number are in every view.
+    pub anchored: bool,
     /// Weights of locations, other than 0: one map for each sum.
     pub weights: Vec<BTreeMap<LocationId, i64>>,
     /// For each sorted combination of locations, which values are allowed; none if it is not there.
@@ -65,6 +74,16 @@ impl Views {
     /// How many threads there are, if that is known.
     pub fn total(&self) -> Option<usize> {
         self.counts.iter().try_fold(0_usize, |sum, count| sum.checked_add((*count)?))
+    }
+
+    /// Whether threads of this template are in every view.
+    pub fn anchors(&self, template: TemplateId) -> bool {
+        self.anchored && self.counts.get(template).is_some_and(Option::is_some)
+    }
+
+    /// How many threads are in every view.
+    pub fn anchors_in_all(&self) -> usize {
+        if self.anchored { self.counts.iter().flatten().fold(0, |sum, &count| sum.saturating_add(count)) } else { 0 }
     }
 
     /// Whether it is about any number of threads.

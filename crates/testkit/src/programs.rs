@@ -4,6 +4,7 @@
 //! * [`boolean`](fn@boolean): the Boolean program of a number, in `.bp`;
 //! * [`posting`](fn@posting): a tiny asynchronous one;
 //! * [`Circuit`]: a circuit as an asynchronous program;
+//! * [`integers`](fn@integers): one with integers, for any number of threads;
 //! * [`explore`](fn@explore): all that can be reached by the reference semantics;
 //! * [`cheapest`]: the least that it takes to go wrong;
 //! * [`encodings_agree`]: the encoding of a program, and its reduction, compared with that.
@@ -16,6 +17,7 @@ pub mod encodings;
 pub mod explore;
 mod expressions;
 pub mod generate;
+pub mod integers;
 pub mod posting;
 mod statements;
 
@@ -24,4 +26,5 @@ pub use circuit::Circuit;
 pub use encodings::encodings_agree;
 pub use explore::{Explored, Limits, cheapest, explore};
 pub use generate::{Mode, text};
+pub use integers::integers;
 pub use posting::posting;

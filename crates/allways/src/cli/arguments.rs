@@ -4,7 +4,9 @@ use super::session::Limits;
 use allways::scheduled::Scheduler;
 use allways::threads::Counts;
 use allways::{Options, engines};
+use allways::views;
 use allways_engines::meet::coverability::Method;
+use allways_smt::Settings;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -119,6 +121,8 @@ pub struct Certify {
     /// Nothing is to be avoided, whatever FILE.spec says: for evidence that reach wrote.
     #[arg(long, conflicts_with_all = ["states", "deadlock"])]
     pub no_target: bool,
+    #[command(flatten)]
+    pub smt: Smt,
     #[command(flatten)]
     pub limits: Limits,
     /// Print one JSON object instead.
@@ -260,6 +264,8 @@ pub struct Search {
     #[arg(long)]
     pub no_frontier: bool,
     #[command(flatten)]
+    pub smt: Smt,
+    #[command(flatten)]
     pub limits: Limits,
     /// Write the evidence here, once the checker has accepted it.
     #[arg(long, value_name = "FILE")]
@@ -272,8 +278,30 @@ pub struct Search {
     pub stats: bool,
 }
 
+/// The solver, for programs with integers.
+#[derive(Args, Debug)]
+pub struct Smt {
+    /// The command of the SMT solver, for programs with integers; if not given, ALLWAYS_SOLVER, else z3.
+    #[arg(long, value_name = "COMMAND")]
+    pub solver: Option<String>,
+    /// Write every query on which a proof by views rests to this folder, as SMT-LIB 2.
+    #[arg(long, value_name = "DIR")]
+    pub smt_dump: Option<PathBuf>,
+}
+
+impl Smt {
+    /// Which solver, and how long it may think.
+    pub fn settings(&self) -> Settings {
+        let named = self.solver.clone().or_else(|| std::env::var("ALLWAYS_SOLVER").ok());
+        match named.filter(|command| !command.trim().is_empty()) {
+            Some(command) => Settings { command, ..Settings::default() },
+            None => Settings::default(),
+        }
+    }
+}
+
 fn engine_names() -> PossibleValuesParser {
-    let named = engines().iter().map(|engine| engine.name()).chain(Method::ALL.map(Method::name));
+    let named = engines().iter().map(|engine| engine.name()).chain(Method::ALL.map(Method::name)).chain([views::NAME]);
     let named = named.map(PossibleValue::new);
     PossibleValuesParser::new(named)
 }

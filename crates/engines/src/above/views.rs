@@ -279,7 +279,7 @@ impl<'a> Growing<'a> {
         let setting = self.setting;
         let facts = setting.facts(crowd);
         for (position, &from) in crowd.iter().enumerate() {
-            if position > 0 && crowd[position - 1] == from {
+            if (position > 0 && crowd[position - 1] == from) || setting.anchored(from) {
                 continue;
             }
             let others: Vec<usize> = (0..crowd.len()).filter(|&thread| thread != position).collect();
@@ -366,19 +366,19 @@ impl Bounds {
     }
 
     /// What they say, as formulas.
-    fn formulas(&self, term: &Term) -> Vec<Term> {
-        let number = |value: i128| Term::number(value);
+    fn formulas(&self, form: &Form) -> Vec<Term> {
+        let right = |value: i128| form.right.plus(&Term::number(value));
         if let (Some(least), Some(most)) = (self.least, self.most)
             && least == most
         {
-            return vec![term.equal(&number(least))];
+            return vec![form.left.equal(&right(least))];
         }
-        let least = self.least.map(|least| number(least).at_most(term));
-        let most = self.most.map(|most| term.at_most(&number(most)));
+        let least = self.least.map(|least| right(least).at_most(&form.left));
+        let most = self.most.map(|most| form.left.at_most(&right(most)));
         let inside = |value: &&i128| {
             self.least.is_none_or(|least| least <= **value) && self.most.is_none_or(|most| **value <= most)
         };
-        let never = self.never.iter().filter(inside).map(|&value| term.equal(&number(value)).negation());
+        let never = self.never.iter().filter(inside).map(|&value| form.left.equal(&right(value)).negation());
         least.into_iter().chain(most).chain(never).collect()
     }
 }

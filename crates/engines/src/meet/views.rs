@@ -8,6 +8,7 @@
 use crate::above::views::forms::{Level, forms};
 use crate::above::views::weights::weights;
 use crate::above::views::{Growing, NoViews};
+use allways_evidence::views::MOST;
 use allways_evidence::views::obligations::Setting;
 use allways_evidence::views::steps::Steps;
 use allways_evidence::{StopReason, Views};
@@ -32,21 +33,29 @@ pub fn applies(program: &Program) -> Result<Steps, String> {
 }
 
 /// The levels that are tried, one after the other.
-fn levels(hints: bool, threads: Option<usize>) -> Vec<Level> {
-    let sizes: Vec<usize> = [1, 2, 3].into_iter().filter(|&size| threads.is_none_or(|threads| size <= threads)).collect();
-    let pair = sizes.last().copied().unwrap_or(1).min(2);
+fn levels(hints: bool, counts: &[Option<usize>]) -> Vec<Level> {
+    let threads = counts.iter().try_fold(0_usize, |sum, count| sum.checked_add((*count)?));
+    let most = threads.unwrap_or(3).min(3);
+    let pair = most.min(2);
     let plain = |size| Level { size, differences: true, ..Level::default() };
+    let known: usize = counts.iter().flatten().fold(0, |sum, &count| sum.saturating_add(count));
     let mut levels = Vec::new();
     if hints {
         levels.push(Level { size: pair, hints: true, ..Level::default() });
         levels.push(Level { hints: true, ..plain(pair) });
     }
-    levels.extend(sizes.iter().filter(|&&size| size <= 2).map(|&size| plain(size)));
+    levels.extend((1..=pair).map(plain));
+    if threads.is_none() && (1..MOST).contains(&known) {
+        // A few known threads among any number of others.
+        let anchored = |size| Level { anchored: true, ..plain(size) };
+        levels.push(anchored(known + 1));
+        levels.push(Level { conditions: true, ..anchored(known + 1) });
+    }
     levels.push(Level { conditions: true, ..plain(pair) });
     levels.push(Level { sums: true, ..plain(pair) });
     levels.push(Level { sums: true, conditions: true, ..plain(pair) });
-    levels.extend(sizes.iter().filter(|&&size| size > 2).map(|&size| plain(size)));
-    levels.extend(sizes.iter().filter(|&&size| size > 2).map(|&size| Level { conditions: true, ..plain(size) }));
+    levels.extend((3..=most).map(plain));
+    levels.extend((3..=most).map(|size| Level { conditions: true, ..plain(size) }));
     levels
 }
 
@@ -78,18 +87,20 @@ fn search(
     let live = |location: usize, slot: usize| live[location].get(slot).copied().unwrap_or(true);
     let gave_up = |failure: Failure| StopReason::GaveUp(failure.to_string());
     let wanted = || stop().is_some();
+    let explained = weights(&steps);
     let mut why = String::new();
-    for level in levels(!steps.hints.is_empty(), threads) {
+    for level in levels(!steps.hints.is_empty(), counts) {
         let views = Views {
             counts: counts.to_vec(),
             size: level.size,
-            weights: if level.differences { weights(&steps) } else { Vec::new() },
+            anchored: level.anchored,
+            weights: if level.differences { explained.weights.clone() } else { Vec::new() },
             ..Views::default()
         };
         let setting = Setting::new(program, &steps, &views)
             .map_err(|unsupported| StopReason::GaveUp(format!("views cannot speak of {}", unsupported.what)))?;
         let mut solver = Process::start(settings, &wanted).map_err(gave_up)?;
-        let forms = |locations: &[usize]| forms(&setting, level, &live, locations);
+        let forms = |locations: &[usize]| forms((&setting, &explained), level, &live, locations);
         let mut growing = Growing::new(&setting, &mut solver, &forms);
         let closed = growing.close(stop);
         let (states, queries) = (growing.abstract_states(), growing.queries);
@@ -116,6 +127,7 @@ fn words(level: Level) -> String {
     let plural = if level.size == 1 { "" } else { "s" };
     let mut text = format!("views of {} thread{plural}", level.size);
     let parts = [
+        (level.anchored, " with all known ones"),
         (level.hints, ", given predicates"),
         (level.differences, ", differences"),
         (level.conditions, ", conditions"),

@@ -39,10 +39,24 @@ pub fn alternatives(program: &Program, steps: &Steps, views: &Views) -> Result<V
         None => true,
     };
     all.retain(room);
+    // Anchors are in every view; the others must find room beside them.
+    let anchor = |location: &LocationId| {
+        steps.templates.get(*location).copied().flatten().is_some_and(|template| views.anchors(template))
+    };
+    let beside = views.size.saturating_sub(views.anchors_in_all());
     for alternative in &mut all {
-        while alternative.demands.iter().map(|demand| demand.1).sum::<usize>() > views.size {
-            if let Some(largest) = alternative.demands.iter_mut().max_by_key(|demand| demand.1) {
-                largest.1 -= 1;
+        loop {
+            let mut loose: Vec<&mut usize> = Vec::new();
+            for (places, least) in &mut alternative.demands {
+                if !places.iter().all(anchor) {
+                    loose.push(least);
+                }
+            }
+            if loose.iter().fold(0_usize, |sum, least| sum.saturating_add(**least)) <= beside {
+                break;
+            }
+            if let Some(largest) = loose.into_iter().max() {
+                *largest -= 1;
             }
         }
     }

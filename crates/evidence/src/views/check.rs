@@ -30,6 +30,12 @@ pub fn check(program: &Program, views: &Views, judge: &mut Judge<'_>) -> Result<
     if views.size == 0 || views.size > MOST || views.total().is_some_and(|total| views.size > total) {
         return malformed("expected views of at least one thread, and of no more than there are");
     }
+    if views.anchored && views.any_number() && views.anchors_in_all() >= views.size {
+        return malformed("expected views with room beside the threads that are in all of them");
+    }
+    if views.anchored && !views.any_number() && views.total() != Some(views.size) {
+        return malformed("expected views of all threads, if all are anchored");
+    }
     let unsure = program.templates.iter().zip(&views.counts).any(|(template, count)| template.uses_self && count.is_none());
     if unsure {
         return malformed("`self` is one of a known number of threads");

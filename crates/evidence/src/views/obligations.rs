@@ -38,11 +38,16 @@ impl<'a> Setting<'a> {
         self.steps.templates.get(location).copied().flatten()
     }
 
-    /// Whether there are that many threads of each template.
+    /// Whether there are that many threads of each template, and all that are anchored are among them.
     pub fn possible(&self, crowd: &[LocationId]) -> bool {
         let of = |template| crowd.iter().filter(|&&location| self.template(location) == Some(template)).count();
+        let fits = |(template, count): (TemplateId, &Option<usize>)| match count {
+            Some(count) if self.views.anchored => of(template) == *count,
+            Some(count) => of(template) <= *count,
+            None => true,
+        };
         crowd.iter().all(|&location| self.template(location).is_some())
-            && self.views.counts.iter().enumerate().all(|(template, count)| count.is_none_or(|count| of(template) <= count))
+            && self.views.counts.iter().enumerate().all(fits)
     }
 
     /// Combinations of templates that views can have, as the locations where these start.
@@ -193,9 +198,16 @@ impl<'a> Setting<'a> {
         all
     }
 
-    /// Each way to leave out one thread of a crowd with one more than a view has.
+    /// Each way to leave out one thread, other than an anchor, of a crowd with one more than a view has.
     pub fn parts(&self, crowd: &[LocationId]) -> Vec<Vec<usize>> {
-        (0..crowd.len()).map(|left_out| (0..crowd.len()).filter(|&thread| thread != left_out).collect()).collect()
+        let loose = |&thread: &usize| !self.anchored(crowd[thread]);
+        let left_out = (0..crowd.len()).filter(loose);
+        left_out.map(|left_out| (0..crowd.len()).filter(|&thread| thread != left_out).collect()).collect()
+    }
+
+    /// Whether a thread at this location is in every view.
+    pub fn anchored(&self, location: LocationId) -> bool {
+        self.template(location).is_some_and(|template| self.views.anchors(template))
     }
 }
 

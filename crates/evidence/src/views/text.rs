@@ -9,8 +9,8 @@
 //! end 1
 //! ```
 //!
-//! `threads` says how many there are of each template, `*` for any number; `size` how many are looked at together; each line
-//! `weights` gives weights to locations, for the sum `#0`, `#1`, …; each `row` has sorted locations, by their numbers, and a
+//! `threads` says how many there are of each template, `*` for any number; `size` how many are looked at together; a line
+//! `anchored` that the threads of which there is a known number are in every view; each line `weights` gives weights to locations, for the sum `#0`, `#1`, …; each `row` has sorted locations, by their numbers, and a
 //! formula in SMT-LIB 2 over shared variables, sums, and local variables of the threads in this order. Combinations without a
 //! row do not occur.
 
@@ -35,6 +35,9 @@ pub fn write_views(program: &Program, views: &Views, out: &mut dyn Write) -> io:
         }
     }
     writeln!(out, "\nsize {}", views.size)?;
+    if views.anchored {
+        writeln!(out, "anchored")?;
+    }
     for weights in &views.weights {
         write!(out, "weights")?;
         weights.iter().try_for_each(|(location, weight)| write!(out, " {location}={weight}"))?;
@@ -86,13 +89,17 @@ pub fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> 
         match line.word("a keyword")? {
             "threads" if reader.views.counts.is_empty() => reader.threads(&mut line)?,
             "size" if reader.views.size == 0 => reader.size(&mut line)?,
+            "anchored" if reader.views.rows.is_empty() => {
+                reader.views.anchored = true;
+                line.end()?;
+            }
             "weights" if reader.views.rows.is_empty() => reader.weights(&mut line)?,
             "row" if reader.views.size > 0 => reader.row(&mut line)?,
             "end" => {
                 line.count("rows", reader.views.rows.len())?;
                 return Ok(reader.views);
             }
-            _ => return Err(line.expected("`threads`, `size`, `weights`, `row` or `end`, in this order")),
+            _ => return Err(line.expected("`threads`, `size`, `anchored`, `weights`, `row` or `end`, in this order")),
         }
     }
 }

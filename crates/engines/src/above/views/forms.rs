@@ -5,6 +5,7 @@
 //! conditions of the program as well.
 
 use super::Cell;
+use super::weights::Explained;
 use allways_evidence::views::obligations::Setting;
 use allways_evidence::views::steps::{Hint, ID, Known, local};
 use allways_evidence::views::weighed;
@@ -13,13 +14,25 @@ use allways_smt::Term;
 use allways_smt::term::Node;
 use std::collections::BTreeSet;
 
-/// A term and the numbers that may bound it.
+/// A difference of two terms, and the numbers that may bound it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Form {
-    /// The term.
-    pub term: Term,
+    /// The term that is bounded…
+    pub left: Term,
+    /// …relative to this one.
+    pub right: Term,
     /// The numbers.
     pub numbers: Vec<i128>,
+}
+
+impl Form {
+    fn single(term: &Term, numbers: &[i128]) -> Form {
+        Form { left: term.clone(), right: Term::number(0), numbers: numbers.to_vec() }
+    }
+
+    fn pair(left: &Term, right: &Term, numbers: &[i128]) -> Form {
+        Form { left: left.clone(), right: right.clone(), numbers: numbers.to_vec() }
+    }
 }
 
 /// What is distinguished of views at some locations.
@@ -40,7 +53,7 @@ impl Forms {
     }
 
     pub(super) fn terms(&self) -> Vec<Term> {
-        self.bounded.iter().map(|form| form.term.clone()).collect()
+        self.bounded.iter().map(|form| form.left.minus(&form.right)).collect()
     }
 
     /// What a cell says, part by part.
@@ -51,7 +64,7 @@ impl Forms {
             (false, value) => term.equal(&Term::number(value)),
         });
         let bounds = self.bounded.iter().zip(&cell.bounds);
-        key.chain(bounds.flat_map(|(form, bounds)| bounds.formulas(&form.term))).collect()
+        key.chain(bounds.flat_map(|(form, bounds)| bounds.formulas(form))).collect()
     }
 
     pub(super) fn formula(&self, cell: &Cell) -> Term {
@@ -64,6 +77,8 @@ impl Forms {
 pub struct Level {
     /// How many threads a view has.
     pub size: usize,
+    /// Whether threads of which there is a known number are in every view.
+    pub anchored: bool,
     /// Split on the predicates of the program.
     pub hints: bool,
     /// Bound variables and their differences.
@@ -82,7 +97,7 @@ const MOST_CONDITIONS: usize = 10;
 
 /// What to distinguish at some locations. `live` says of a location which local variables matter there.
 pub fn forms(
-    setting: &Setting<'_>,
+    (setting, explained): (&Setting<'_>, &Explained),
     level: Level,
     live: &dyn Fn(LocationId, usize) -> bool,
     locations: &[LocationId],
@@ -124,7 +139,7 @@ pub fn forms(
     }
     let mut forms = Forms { split, bounded: Vec::new() };
     if level.differences {
-        forms.bounded = differences(setting, &numbers, &shared, &own);
+        forms.bounded = differences(setting, explained, &numbers, &shared, &own);
         if level.sums {
             forms.bounded.extend(sums(&shared, &own));
         }
@@ -220,25 +235,29 @@ fn divisors(setting: &Setting<'_>) -> BTreeSet<i128> {
     found.into_iter().filter(|&divisor| (2..=8).contains(&divisor)).collect()
 }
 
-fn differences(setting: &Setting<'_>, numbers: &[i128], shared: &[Term], own: &[Vec<Term>]) -> Vec<Form> {
+fn differences(
+    setting: &Setting<'_>,
+    explained: &Explained,
+    numbers: &[i128],
+    shared: &[Term],
+    own: &[Vec<Term>],
+) -> Vec<Form> {
     let mut all: Vec<Form> = Vec::new();
     let variables: Vec<&Term> = shared.iter().chain(own.iter().flatten()).collect();
     let near: Vec<i128> = numbers.iter().copied().filter(|number| number.abs() <= 2).collect();
     for (index, &one) in variables.iter().enumerate() {
-        all.push(Form { term: one.clone(), numbers: numbers.to_vec() });
-        for other in &variables[index + 1..] {
-            all.push(Form { term: one.minus(other), numbers: near.clone() });
+        all.push(Form::single(one, numbers));
+        for (other, &another) in variables.iter().enumerate().skip(index + 1) {
+            let numbers = if other < shared.len() { numbers } else { &near };
+            all.push(Form::pair(one, another, numbers));
         }
         for divisor in divisors(setting) {
-            all.push(Form { term: one.remainder(divisor), numbers: (0..divisor).collect() });
+            all.push(Form::single(&one.remainder(divisor), &(0..divisor).collect::<Vec<_>>()));
         }
     }
-    for index in 0..setting.views.weights.len() {
-        let sum = Term::variable(&weighed(index));
-        all.push(Form { term: sum.clone(), numbers: numbers.to_vec() });
-        let finite = setting.steps.shared.iter().map(|known| Term::variable(&known.name));
-        all.extend(finite.map(|variable| Form { term: variable.minus(&sum), numbers: numbers.to_vec() }));
-    }
+    let sum = |index: usize| Term::variable(&weighed(index));
+    all.extend((0..setting.views.weights.len()).map(|index| Form::single(&sum(index), numbers)));
+    all.extend(explained.terms.iter().map(|(term, index)| Form::pair(term, &sum(*index), numbers)));
     all
 }
 
@@ -250,7 +269,7 @@ fn sums(shared: &[Term], own: &[Vec<Term>]) -> Vec<Form> {
         for (second, &other) in variables.iter().enumerate().skip(first + 1) {
             for (third, &sum) in variables.iter().enumerate() {
                 if third != first && third != second {
-                    all.push(Form { term: Term::sum([one.clone(), other.clone(), sum.times(-1)]), numbers: vec![-1, 0, 1] });
+                    all.push(Form::pair(&one.plus(other), sum, &[-1, 0, 1]));
                 }
             }
         }
