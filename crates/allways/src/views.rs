@@ -15,8 +15,7 @@ use std::time::{Duration, Instant};
 pub const NAME: &str = "views";
 
 /// What it does, in one line.
-pub const SUMMARY: &str =
-    "programs with integers, any number of threads: what few threads see together, by predicates and a solver";
+pub const SUMMARY: &str = "programs with integers, any number of threads: what few threads see together, by predicates and a solver";
 
 /// What came of it.
 #[derive(Clone, Debug)]

@@ -15,5 +15,5 @@ pub mod druba;
 pub mod portfolio;
 pub mod race;
 pub mod sandwich;
-pub mod walk;
 pub mod views;
+pub mod walk;

@@ -111,7 +111,9 @@ impl fmt::Display for Rejection {
             Rejection::NotBad { step, state } => {
                 write!(f, "step {step}: the run ends in {state}, which does not violate the property")
             }
-            Rejection::NotAlike { what, .. } | Rejection::NotInProducts(what) | Rejection::NotClosed(what) => {
+            Rejection::NotAlike { what, .. }
+            | Rejection::NotInProducts(what)
+            | Rejection::NotClosed(what) => {
                 write!(f, "{what}")
             }
             Rejection::BadState { row, state } => {

@@ -83,7 +83,11 @@ impl Views {
 
     /// How many threads are in every view.
     pub fn anchors_in_all(&self) -> usize {
-        if self.anchored { self.counts.iter().flatten().fold(0, |sum, &count| sum.saturating_add(count)) } else { 0 }
+        if self.anchored {
+            self.counts.iter().flatten().fold(0, |sum, &count| sum.saturating_add(count))
+        } else {
+            0
+        }
     }
 
     /// Whether it is about any number of threads.

@@ -2,8 +2,8 @@
 //!
 //! One process answers thousands of queries. Its answers are read by a thread, so that whoever waits can stop waiting: after
 //! a time for each query, or when there is no use for the answer any more. A process that was stopped is not used again; it
-//! ends when the [`Process`] does. Variables are declared once, outside all groups: `push` and `pop` do not forget them, since
-//! all are declared by [`Solver::declare`] under a count of levels that is zero or through `:global-declarations`.
+//! ends when the [`Process`] does. Variables are declared once: with `:global-declarations` they outlive the group of
+//! assertions in which they first come up.
 
 use crate::solver::{Answer, Failure, Solver};
 use crate::term::{Term, symbol};
@@ -92,7 +92,25 @@ impl<'s> Process<'s> {
         process.tell("(set-option :global-declarations true)")?;
         process.tell("(set-option :produce-models true)")?;
         process.tell("(set-logic QF_LIA)")?;
+        process.greet()?;
         Ok(process)
+    }
+
+    /// Asks what everybody knows: a program that is no solver shall not be believed.
+    fn greet(&mut self) -> Result<(), Failure> {
+        let (number, name) = (|value: i128| Term::number(value), "#greeting");
+        let known = Term::variable(name);
+        self.declare(name)?;
+        self.push()?;
+        self.assert(&Term::and([number(6).less(&known), known.less(&number(8))]))?;
+        let possible = self.check()? == Answer::Sat && self.numbers(std::slice::from_ref(&known))? == [7];
+        self.assert(&known.equal(&number(7)).negation())?;
+        let impossible = self.check()? == Answer::Unsat;
+        self.pop()?;
+        match possible && impossible {
+            true => Ok(()),
+            false => Err(Failure::Broken("it is no solver for integers".to_string())),
+        }
     }
 
     fn tell(&mut self, text: &str) -> Result<(), Failure> {
@@ -142,7 +160,8 @@ impl<'s> Process<'s> {
             text += &self.line(started)?;
             text.push('\n');
         }
-        let values = pairs(&text).ok_or_else(|| Failure::Broken(format!("values that cannot be read: {text}")))?;
+        let values =
+            pairs(&text).ok_or_else(|| Failure::Broken(format!("values that cannot be read: {text}")))?;
         if values.len() != terms.len() {
             return Err(Failure::Broken("it gave fewer values than asked for".to_string()));
         }
@@ -224,7 +243,9 @@ impl Solver for Process<'_> {
             "sat" => Ok(Answer::Sat),
             "unsat" => Ok(Answer::Unsat),
             "unknown" | "timeout" => Ok(Answer::Unknown),
-            other => Err(Failure::Broken(format!("it says `{}`", other.chars().take(200).collect::<String>()))),
+            other => {
+                Err(Failure::Broken(format!("it says `{}`", other.chars().take(200).collect::<String>())))
+            }
         }
     }
 
@@ -246,6 +267,8 @@ impl Solver for Process<'_> {
             digits.parse::<i128>().map(|number| sign * number)
         };
         let numbers = values.iter().map(number);
-        numbers.collect::<Result<_, _>>().map_err(|_| Failure::Broken("a value is no number that fits".to_string()))
+        numbers
+            .collect::<Result<_, _>>()
+            .map_err(|_| Failure::Broken("a value is no number that fits".to_string()))
     }
 }

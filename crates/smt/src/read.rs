@@ -62,7 +62,8 @@ impl Reader<'_> {
             self.at = start + length + 1;
             return Ok((&self.text[start..start + length], true));
         }
-        let length = self.rest().find(|c: char| c.is_whitespace() || "()|".contains(c)).unwrap_or(self.rest().len());
+        let length =
+            self.rest().find(|c: char| c.is_whitespace() || "()|".contains(c)).unwrap_or(self.rest().len());
         if length == 0 {
             return Err(self.bad("a word"));
         }
@@ -103,7 +104,9 @@ impl Reader<'_> {
             _ if !quoted && word.starts_with(|c: char| c.is_ascii_digit()) => {
                 Term::number(word.parse::<i128>().map_err(|_| self.bad("a number of up to 38 digits"))?)
             }
-            _ => (self.variable)(word).ok_or_else(|| self.bad("the name of a variable that is known here"))?,
+            _ => {
+                (self.variable)(word).ok_or_else(|| self.bad("the name of a variable that is known here"))?
+            }
         };
         self.at = end;
         Ok(term)
@@ -141,7 +144,13 @@ impl Reader<'_> {
                 part.remainder(positive(divisor).unwrap_or(1))
             }
             ("ite", [condition, then, other]) => Term::choice(condition, then, other),
-            _ => return Err(self.bad(&format!("a formula, found `{}` with {} operands", shown(operator), parts.len()))),
+            _ => {
+                return Err(self.bad(&format!(
+                    "a formula, found `{}` with {} operands",
+                    shown(operator),
+                    parts.len()
+                )));
+            }
         })
     }
 }
@@ -175,9 +184,28 @@ mod tests {
     fn hostile_texts_are_refused() {
         let deep = format!("{}true{}", "(not ".repeat(5000), ")".repeat(5000));
         let texts = [
-            "", "(", ")", "(and", "x y", "z", "(+ x true)", "(and x)", "(not x)", "(* x y)", "(div x 0)", "(mod x y)",
-            "(ite x 1 2)", "|x", "(= x)", "(- x y x)", "99999999999999999999999999999999999999999", "(foo x)", "(<= x", "()",
-            "12ab", deep.as_str(),
+            "",
+            "(",
+            ")",
+            "(and",
+            "x y",
+            "z",
+            "(+ x true)",
+            "(and x)",
+            "(not x)",
+            "(* x y)",
+            "(div x 0)",
+            "(mod x y)",
+            "(ite x 1 2)",
+            "|x",
+            "(= x)",
+            "(- x y x)",
+            "99999999999999999999999999999999999999999",
+            "(foo x)",
+            "(<= x",
+            "()",
+            "12ab",
+            deep.as_str(),
         ];
         for text in texts {
             assert!(read(text).is_err(), "{}", &text[..text.len().min(60)]);

@@ -40,7 +40,9 @@ impl fmt::Display for Failure {
                 "the solver `{command}` cannot be started ({why}); install it, such as by `apt-get install z3`, or name another \
                  by --solver or ALLWAYS_SOLVER"
             ),
-            Failure::Time(limit) => write!(f, "the solver took longer than {} s for a query", limit.as_secs()),
+            Failure::Time(limit) => {
+                write!(f, "the solver took longer than {} s for a query", limit.as_secs())
+            }
             Failure::Stopped => write!(f, "the solver was stopped"),
             Failure::Broken(what) => write!(f, "the solver failed: {what}"),
         }
@@ -98,5 +100,4 @@ impl Query {
         text.push_str("(check-sat)\n");
         text
     }
-
 }

@@ -3,8 +3,8 @@
 //! `ALLWAYS_RANDOM=N` sets the number of programs. Without z3, what needs a solver says so and is left out.
 
 use allways_engines::meet::views::find;
-use allways_evidence::views::steps::{ID, SELF, Steps, Transition, local};
-use allways_evidence::views::{Judge, check, read_views, write_views};
+use allways_evidence::views::steps::{ID, SELF, Steps, local};
+use allways_evidence::views::{Judge, check, read_views, weighed, write_views};
 use allways_evidence::{Rejection, StopReason, Views};
 use allways_lang::aw;
 use allways_model::program::semantics::{Outcome, State, steps};
@@ -50,7 +50,9 @@ fn explore(program: &Program, counts: &[usize], most: usize) -> (Vec<State>, boo
         for thread in 0..state.threads.len() {
             for step in steps(program, &state, thread) {
                 match step.outcome {
-                    Outcome::To(next) if seen.len() < most && seen.insert(next.clone()) => todo.push_back(next),
+                    Outcome::To(next) if seen.len() < most && seen.insert(next.clone()) => {
+                        todo.push_back(next)
+                    }
                     Outcome::Wrong(_) => wrong = true,
                     _ => {}
                 }
@@ -83,7 +85,7 @@ fn by_formulas(translated: &Steps, state: &State, thread: usize) -> BTreeSet<Led
     }
     let mut led = BTreeSet::new();
     for transition in &translated.from[top.location] {
-        choose(transition, &transition.choices, &mut of, &mut |of| {
+        choose(&transition.choices, &mut of, &mut |of| {
             if value(&transition.guard, of) == 0 {
                 return;
             }
@@ -107,7 +109,6 @@ fn by_formulas(translated: &Steps, state: &State, thread: usize) -> BTreeSet<Led
 
 /// All ways to choose; what is out of bounds is for the guard to refuse.
 fn choose(
-    transition: &Transition,
     choices: &[String],
     of: &mut BTreeMap<String, i128>,
     each: &mut dyn FnMut(&BTreeMap<String, i128>),
@@ -117,7 +118,7 @@ fn choose(
         Some((name, rest)) => {
             for value in -2..5 {
                 of.insert(name.clone(), value);
-                choose(transition, rest, of, each);
+                choose(rest, of, each);
             }
         }
     }
@@ -142,7 +143,11 @@ fn compare(name: &str, program: &Program, counts: &[usize], compared: &mut usize
     for state in states {
         for thread in 0..state.threads.len() {
             let Some(expected) = by_reference(program, &state, thread) else { continue };
-            assert_eq!(by_formulas(&translated, &state, thread), expected, "{name}: thread {thread} of {state:?}");
+            assert_eq!(
+                by_formulas(&translated, &state, thread),
+                expected,
+                "{name}: thread {thread} of {state:?}"
+            );
             *compared += 1;
         }
     }
@@ -181,7 +186,53 @@ fn judged(program: &Program, views: &Views) -> Result<usize, Rejection> {
     check(program, views, &mut Judge { solver: &mut solver, witness: &mut |_| () })
 }
 
-/// What is proved does not go wrong with up to three threads, as far as brute force looks; and evidence survives being written.
+/// Whether all views of a state are in a set of views, by evaluating its formulas.
+fn contains(translated: &Steps, views: &Views, state: &State) -> bool {
+    let top = |thread: usize| state.threads[thread].top().expect("it has not ended");
+    let mut of: BTreeMap<String, i128> = BTreeMap::new();
+    for (known, &value) in translated.shared.iter().zip(&state.shared) {
+        of.insert(known.name.clone(), value.into());
+    }
+    for (index, weights) in views.weights.iter().enumerate() {
+        let weight = |thread: usize| weights.get(&top(thread).location).copied().unwrap_or(0);
+        of.insert(weighed(index), (0..state.threads.len()).map(weight).sum::<i64>().into());
+    }
+    tuples(state.threads.len(), views.size).into_iter().all(|threads| {
+        let locations: Vec<LocationId> = threads.iter().map(|&thread| top(thread).location).collect();
+        if !locations.windows(2).all(|pair| pair[0] <= pair[1]) {
+            return true;
+        }
+        let mut of = of.clone();
+        for (position, &thread) in threads.iter().enumerate() {
+            let moving = &state.threads[thread];
+            for (slot, known) in translated.locals[moving.template].iter().enumerate() {
+                let value = match known.name.as_str() {
+                    ID if known.hidden => moving.id as i64 + 1,
+                    SELF if known.hidden => moving.this,
+                    _ => top(thread).locals[slot],
+                };
+                of.insert(local(&known.name, position), value.into());
+            }
+        }
+        views.rows.get(&locations).is_some_and(|formula| value(formula, &of) != 0)
+    })
+}
+
+/// All ways to take so many different numbers below a bound, in every order.
+fn tuples(below: usize, many: usize) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in 0..many {
+        let longer = all.iter().flat_map(|one| {
+            let free = (0..below).filter(|number| !one.contains(number));
+            free.map(|number| one.iter().copied().chain([number]).collect::<Vec<_>>()).collect::<Vec<_>>()
+        });
+        all = longer.collect();
+    }
+    all
+}
+
+/// What is proved does not go wrong with up to three threads, as far as brute force looks, and contains what is seen there; and
+/// evidence survives being written.
 #[test]
 fn what_views_prove_brute_force_cannot_refute() {
     if !solver() {
@@ -202,6 +253,12 @@ fn what_views_prove_brute_force_cannot_refute() {
         let Ok(views) = found.views else { continue };
         assert!(!wrong, "{seed}\n{text}");
         proved += 1;
+        let translated = Steps::new(&program).expect("it was proved");
+        for count in numbers.filter(|&count| count >= views.size) {
+            for state in explore(&program, &[count], 300).0 {
+                assert!(contains(&translated, &views, &state), "{seed}\n{text}\n{state:?}");
+            }
+        }
         let mut written = Vec::new();
         write_views(&program, &views, &mut written).expect("memory");
         let read = read_views(&program, &written).unwrap_or_else(|bad| panic!("{bad}"));
@@ -209,4 +266,148 @@ fn what_views_prove_brute_force_cannot_refute() {
     }
     println!("{proved} proved, {refuted} refuted");
     assert!(proved > 5 && refuted > 5, "too few: {proved}, {refuted}");
+}
+
+const TICKET: &str = "shared int s, t;
+thread client[*] { int l; loop { l, t = t, t + 1; await s == l; crit: skip; s = s + 1; } }
+never at(crit) >= 2;";
+
+fn ticket() -> (Program, Views) {
+    let program = parsed(TICKET).expect("a program");
+    let views = find(&program, &[None], &Settings::default(), &|| None).views.expect("a proof");
+    (program, views)
+}
+
+/// Views that lack a row, or a part of one, are not closed; views that say nothing contain what is bad.
+#[test]
+fn corrupted_views_are_rejected() {
+    if !solver() {
+        return;
+    }
+    let (program, views) = ticket();
+    judged(&program, &views).expect("it is right");
+    for locations in views.rows.keys() {
+        let mut missing = views.clone();
+        missing.rows.remove(locations);
+        assert!(matches!(judged(&program, &missing), Err(Rejection::NotClosed(_))), "without {locations:?}");
+        let mut narrow = views.clone();
+        let shared = Term::variable("s").at_most(&Term::number(3));
+        let formula = Term::and([views.rows[locations].clone(), shared]);
+        narrow.rows.insert(locations.clone(), formula);
+        assert!(matches!(judged(&program, &narrow), Err(Rejection::NotClosed(_))), "narrow at {locations:?}");
+    }
+    let mut wide = views.clone();
+    wide.rows.values_mut().for_each(|formula| *formula = Term::truth(true));
+    assert!(matches!(judged(&program, &wide), Err(Rejection::NotClosed(_))));
+    let mut small = views.clone();
+    small.size = 1;
+    assert!(matches!(judged(&program, &small), Err(Rejection::Malformed(_))));
+    let mut foreign = views.clone();
+    foreign
+        .rows
+        .values_mut()
+        .for_each(|formula| *formula = Term::variable("nobody").at_most(&Term::number(0)));
+    assert!(matches!(judged(&program, &foreign), Err(Rejection::Malformed(_))));
+    // Weights where threads start are sums that nobody knows.
+    let mut heavy = views;
+    heavy.weights.push(BTreeMap::from([(0, 1)]));
+    assert!(matches!(judged(&program, &heavy), Err(Rejection::Malformed(_))));
+}
+
+/// Texts that are cut, or in which something is replaced, are refused with a place, or mean something; nothing panics.
+#[test]
+fn hostile_texts_of_views() {
+    if !solver() {
+        return;
+    }
+    let (program, views) = ticket();
+    let mut text = Vec::new();
+    write_views(&program, &views, &mut text).expect("memory");
+    for end in 0..text.len() - 1 {
+        let whole = text[..end].ends_with(b"\nend 10") || read_views(&program, &text[..end]).is_err();
+        assert!(whole, "cut after {end} bytes");
+    }
+    let text = String::from_utf8(text).expect("text");
+    for (from, to) in [
+        ("client=*", "client=-1"),
+        ("client=*", "client=99999999999999999999"),
+        ("client=*", "other=*"),
+        ("size 2", "size 0"),
+        ("size 2", "size 9"),
+        ("row 1 1:", "row 1 99:"),
+        ("row 1 1:", "row 2 1:"),
+        ("row 1 1:", "row 1:"),
+        ("|s|", "|unknown|"),
+        ("|s|", "s)"),
+        ("(<=", "(*"),
+        ("end ", "end 9"),
+        ("allways views 1", "allways views 2"),
+    ] {
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text, "{from}");
+        assert!(read_views(&program, changed.as_bytes()).is_err(), "{to}");
+    }
+    let deep = format!("{}true{}", "(not ".repeat(100_000), ")".repeat(100_000));
+    let first = text.find("row ").expect("a row");
+    let deep = format!("{}row 0 0: {deep}\nend 1\n", &text[..first]);
+    assert!(read_views(&program, deep.as_bytes()).is_err());
+    assert!(read_views(&program, b"allways views 1\n\xff").is_err());
+}
+
+fn corpus(name: &str) -> Program {
+    let path = format!("{}/../../corpus/aw/{name}.aw", env!("CARGO_MANIFEST_DIR"));
+    parsed(&std::fs::read_to_string(path).expect("a file of the corpus")).expect("a program")
+}
+
+/// A location of thread 0, and what it sees there.
+type Seen = (LocationId, Vec<i64>);
+
+/// What thread 0 sees, by a function, in the states that are found with so many threads.
+fn seen(program: &Program, threads: usize, most: usize, see: &dyn Fn(&State) -> Vec<i64>) -> BTreeSet<Seen> {
+    let (states, _) = explore(program, &[threads], most);
+    let first = |state: &State| state.threads[0].top().expect("it stays").location;
+    states.iter().map(|state| (first(state), see(state))).collect()
+}
+
+/// DrUBA, section 5: the abstract states of program P. The numbers are the paper's.
+#[test]
+fn abstract_states_of_program_p() {
+    let program = corpus("int-druba-figure-1");
+    let own = |state: &State| state.threads[0].top().expect("it stays").locals[0];
+    // The shared variables are m and s.
+    let second =
+        |state: &State| vec![i64::from(state.shared[1] == own(state)), i64::from(state.shared[0] == 1)];
+    let third = |state: &State| [second(state), vec![i64::from(state.shared[0] == 0)]].concat();
+    assert_eq!(seen(&program, 2, 2000, &second).len(), 12);
+    assert_eq!(seen(&program, 3, 8000, &second).len(), 13);
+    assert_eq!(seen(&program, 3, 8000, &third).len(), 14);
+    assert_eq!(seen(&program, 4, 30_000, &third).len(), 14);
+}
+
+/// The argument of DrUBA, section 5.2, taken literally: what thread 0 sees (its location and s) stays the same from two threads
+/// to three, and each of its statements is a function of that, so nothing is left to test. With four threads it goes wrong.
+#[test]
+fn a_plateau_of_one_thread_is_no_proof() {
+    let program = corpus("int-plateau-wrong");
+    let see = |state: &State| state.shared.clone();
+    let views: Vec<_> = (2..=4).map(|threads| seen(&program, threads, 10_000, &see)).collect();
+    assert_eq!(views[0], views[1], "a plateau");
+    assert!(!explore(&program, &[3], 10_000).1, "nothing goes wrong up to there");
+    let mut led: BTreeMap<Seen, BTreeSet<Seen>> = BTreeMap::new();
+    for state in explore(&program, &[3], 10_000).0 {
+        let from = (state.threads[0].top().expect("it stays").location, state.shared.clone());
+        for step in steps(&program, &state, 0) {
+            let Outcome::To(next) = step.outcome else { panic!("nothing goes wrong up to there") };
+            let to = (next.threads[0].top().expect("it stays").location, next.shared);
+            assert!(views[0].contains(&to), "closed under what thread 0 does");
+            led.entry(from.clone()).or_default().insert(to);
+        }
+    }
+    assert!(led.values().all(|to| to.len() == 1), "each statement respects the abstraction");
+    assert_ne!(views[1], views[2], "and yet");
+    assert!(explore(&program, &[4], 10_000).1);
+    if solver() {
+        let found = find(&program, &[None], &Settings::default(), &|| None);
+        assert!(found.views.is_err(), "no views prove what is wrong");
+    }
 }

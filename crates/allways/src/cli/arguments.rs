@@ -3,8 +3,8 @@
 use super::session::Limits;
 use allways::scheduled::Scheduler;
 use allways::threads::Counts;
-use allways::{Options, engines};
 use allways::views;
+use allways::{Options, engines};
 use allways_engines::meet::coverability::Method;
 use allways_smt::Settings;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -89,6 +89,8 @@ pub struct Check {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "rounds", "contexts", "max_states", "max_depth"])]
     #[arg(conflicts_with_all = ["window", "no_symmetry", "published_bound", "no_frontier", "threads", "states", "deadlock"])]
     pub scheduler: Option<Scheduler>,
+    #[command(flatten)]
+    pub smt: Smt,
     #[command(flatten)]
     pub search: Search,
 }
@@ -264,8 +266,6 @@ pub struct Search {
     #[arg(long)]
     pub no_frontier: bool,
     #[command(flatten)]
-    pub smt: Smt,
-    #[command(flatten)]
     pub limits: Limits,
     /// Write the evidence here, once the checker has accepted it.
     #[arg(long, value_name = "FILE")]
@@ -290,6 +290,11 @@ pub struct Smt {
 }
 
 impl Smt {
+    /// Whether something is asked for.
+    pub fn is_given(&self) -> bool {
+        self.solver.is_some() || self.smt_dump.is_some()
+    }
+
     /// Which solver, and how long it may think.
     pub fn settings(&self) -> Settings {
         let named = self.solver.clone().or_else(|| std::env::var("ALLWAYS_SOLVER").ok());
@@ -301,7 +306,11 @@ impl Smt {
 }
 
 fn engine_names() -> PossibleValuesParser {
-    let named = engines().iter().map(|engine| engine.name()).chain(Method::ALL.map(Method::name)).chain([views::NAME]);
+    let named = engines()
+        .iter()
+        .map(|engine| engine.name())
+        .chain(Method::ALL.map(Method::name))
+        .chain([views::NAME]);
     let named = named.map(PossibleValue::new);
     PossibleValuesParser::new(named)
 }

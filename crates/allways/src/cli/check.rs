@@ -12,7 +12,7 @@ use super::steps::Rows;
 use super::story::{self, Telling};
 use super::views::{Task, beside, both};
 use super::{Context, Failure, words};
-use allways::verify::{cover, name, nothing};
+use allways::verify::{cover, name, nothing, shorten};
 use allways::views::NAME;
 use allways::{
     Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, auto, check, engines, load,
@@ -32,6 +32,11 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
         Some(_) => (auto(), Question::default()),
         None => choose(&arguments.search)?,
     };
+    let with_solver = [auto().name(), NAME].contains(&arguments.search.engine.as_str());
+    if arguments.smt.is_given() && (!with_solver || arguments.scheduler.is_some()) {
+        let what = "--solver and --smt-dump are for proofs by views".to_string();
+        return Err(Failure::Usage(what, format!("leave them out, or use --engine {NAME}")));
+    }
     let several = arguments.files.len() > 1;
     if several && arguments.search.evidence.is_some() {
         let what = "--evidence holds the evidence for one file".to_string();
@@ -63,6 +68,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long threads are counted before few of them are tried, and after.
 const AT_FIRST: Duration = Duration::from_secs(1);
 const AT_LAST: Duration = Duration::from_secs(30);
+
+/// How long a program with integers is searched with each number of threads before anything else is tried.
+const HUNT: Duration = Duration::from_millis(500);
 
 /// One file of those to be checked.
 pub(super) struct One<'a> {
@@ -115,18 +123,60 @@ impl One<'_> {
             let (loaded, question, checked) = self.by_engines(loaded, question)?;
             return self.conclude((&loaded, &question, None), checked, destination, context);
         };
-        let decided = |answer: &(Loaded, Question, Checked)| !matches!(answer.2.report.verdict, Verdict::Unknown(_));
-        let engines = || self.by_engines(loaded, question);
+        let decided =
+            |answer: &(Loaded, Question, Checked)| !matches!(answer.2.report.verdict, Verdict::Unknown(_));
+        let engines = || match self.hunted(&loaded, &question)? {
+            Some(found) => Ok(found),
+            None => self.by_engines(loaded, question),
+        };
         let ((loaded, question, mut checked), viewed) =
-            beside(&self.session, &search.smt, &task, engines, decided)?;
+            beside(&self.session, &self.arguments.smt, &task, engines, decided)?;
         One::contradiction(&checked.report.verdict, &viewed)?;
         match (&mut checked.report.verdict, &viewed.views) {
-            (Verdict::Unknown(_), Ok(_)) => self.conclude_viewed(&task.program, &viewed, destination, context),
+            (Verdict::Unknown(_), Ok(_)) => {
+                self.conclude_viewed(&task.program, &viewed, destination, context)
+            }
             (verdict, views) => {
                 if let (Verdict::Unknown(engines), Err(views)) = (&mut *verdict, views) {
                     *engines = both(engines, views);
                 }
                 self.conclude((&loaded, &question, None), checked, destination, context)
+            }
+        }
+    }
+
+    /// What a short search from below says of a program with integers, with 1, 2, 3, 4 threads if their number is open: bounds
+    /// from above that list values may have no end where a bug is near, or where there are few states.
+    fn hunted(
+        &self,
+        loaded: &Loaded,
+        question: &Question,
+    ) -> Result<Option<(Loaded, Question, Checked)>, Failure> {
+        let Some(free) = engines().iter().find(|engine| engine.name() == "free") else { return Ok(None) };
+        let Some(mut loaded) = loaded.afresh()? else { return Ok(None) };
+        loop {
+            let property = loaded.property(&[], &Watch::none())?;
+            let question = Question { property, ..question.clone() };
+            let mut checked = self.session.watched(|watch| {
+                let deadline = watch.deadline.into_iter().chain([Instant::now() + HUNT]).min();
+                check(&loaded.system, &question, *free, &Watch { deadline, ..*watch })
+            })?;
+            checked.report.engine = Some(free.name());
+            match &checked.report.verdict {
+                Verdict::Unknown(StopReason::GaveUp(_) | StopReason::Time) if loaded.grow()? => {}
+                Verdict::Unknown(_) => return Ok(None),
+                Verdict::Safe(_) => return Ok(Some((loaded, question, checked))),
+                Verdict::Unsafe(_) => {
+                    if !checked.shortest {
+                        self.session.watched(|watch| {
+                            let deadline =
+                                watch.deadline.into_iter().chain([Instant::now() + 2 * HUNT]).min();
+                            let watch = Watch { deadline, ..*watch };
+                            shorten(&loaded.system, &question.property, &mut checked, &watch)
+                        })?;
+                    }
+                    return Ok(Some((loaded, question, checked)));
+                }
             }
         }
     }

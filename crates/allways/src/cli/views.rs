@@ -109,7 +109,8 @@ impl One<'_> {
                     let size = words::count(views.rows.len() as u128, "formula");
                     let seen = words::count(views.size as u128, "thread");
                     let any = any_number(views);
-                    let rest = format!("{file} never goes wrong{any} ({NAME} of {seen}, {size}, certified, {time})");
+                    let rest =
+                        format!("{file} never goes wrong{any} ({NAME} of {seen}, {size}, certified, {time})");
                     context.output.verdict("safe", &rest);
                 }
                 Err(reason) => {
@@ -119,7 +120,8 @@ impl One<'_> {
                 }
             }
             if search.stats {
-                let (searching, checking) = (words::duration(viewed.searching), words::duration(viewed.checking));
+                let (searching, checking) =
+                    (words::duration(viewed.searching), words::duration(viewed.checking));
                 context.output.emit(|out| {
                     viewed.remarks.iter().try_for_each(|remark| writeln!(out, "  {remark}"))?;
                     writeln!(out, "  {:30} {searching}", "search")?;
@@ -150,7 +152,7 @@ impl One<'_> {
         destination: &Destination,
         context: &mut Context,
     ) -> Result<Exit, Failure> {
-        let search = &self.arguments.search;
+        let smt = &self.arguments.smt;
         let Some(encoded) = loaded.system.program() else {
             let what = format!("the engine {NAME} is for programs");
             return Err(Failure::Usage(what, "leave out --engine, or see allways engines".to_string()));
@@ -161,9 +163,9 @@ impl One<'_> {
         }
         let program = encoded.program();
         let counts = loaded.threads_asked().by_template(program).map_err(allways::LoadError::from)?;
-        let viewed = self.session.watched(|watch| {
-            prove(program, &counts, &search.smt.settings(), search.smt.smt_dump.as_deref(), watch)
-        })?;
+        let viewed = self
+            .session
+            .watched(|watch| prove(program, &counts, &smt.settings(), smt.smt_dump.as_deref(), watch))?;
         self.conclude_viewed(program, &viewed, destination, context)
     }
 
@@ -195,7 +197,8 @@ pub fn certify_views(arguments: &Certify, context: &mut Context) -> Option<Resul
     let session = Session::new(context.started, arguments.limits, false);
     let file = arguments.evidence.clone();
     // A text that cannot be read, or is something else, is for the other checkers to complain about.
-    let text = session.reading(move || read(&file, &Watch::none())).ok().filter(|text| claims_views(&text.bytes))?;
+    let text =
+        session.reading(move || read(&file, &Watch::none())).ok().filter(|text| claims_views(&text.bytes))?;
     Some(certify_text(arguments, &session, &text.bytes, context))
 }
 
@@ -212,10 +215,12 @@ fn certify_text(
     let asked = arguments.start.threads.clone().unwrap_or_default();
     let counts = asked.by_template(&program).map_err(allways::LoadError::from)?;
     let judged = match read_views(&program, text) {
-        Err(bad) => Err(Rejection::Malformed(format!("line {}, column {}: {}", bad.line, bad.column, bad.what))),
-        Ok(views) if !covers(&views, &counts) => {
-            Err(Rejection::Malformed("it is about other numbers of threads; give them by --threads".to_string()))
+        Err(bad) => {
+            Err(Rejection::Malformed(format!("line {}, column {}: {}", bad.line, bad.column, bad.what)))
         }
+        Ok(views) if !covers(&views, &counts) => Err(Rejection::Malformed(
+            "it is about other numbers of threads; give them by --threads".to_string(),
+        )),
         Ok(_) if arguments.targets.deadlock => {
             Err(Rejection::Malformed("views say nothing about deadlocks".to_string()))
         }
@@ -241,7 +246,9 @@ fn certify_text(
     let file = words::path(&arguments.file);
     let rest = match (&judged, reason) {
         (Ok(views), _) => format!("{name} proves that {file} never goes wrong{} ({time})", any_number(views)),
-        (Err(Rejection::Stopped(_)), Some(why)) => format!("{name} was not checked to the end, because {why}"),
+        (Err(Rejection::Stopped(_)), Some(why)) => {
+            format!("{name} was not checked to the end, because {why}")
+        }
         (Err(_), why) => format!("{name} proves nothing about {file}: {}", why.unwrap_or_default()),
     };
     context.output.verdict(verdict, &rest);

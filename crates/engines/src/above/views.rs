@@ -197,7 +197,9 @@ impl<'a> Growing<'a> {
         let mut answer = self.ask(&[known, &outside])?;
         while answer != Answer::Unsat {
             if answer == Answer::Unknown {
-                return Err(NoViews::Solver(Failure::Broken("it does not know the answer to a query".to_string())));
+                return Err(NoViews::Solver(Failure::Broken(
+                    "it does not know the answer to a query".to_string(),
+                )));
             }
             let values = self.solver.numbers(told)?;
             let cell = row.loosen(&values[..keys], &values[keys..]);
@@ -240,14 +242,17 @@ impl<'a> Growing<'a> {
         let mut locations: Vec<LocationId> = threads.iter().map(|&thread| crowd[thread]).collect();
         locations.sort_unstable();
         let formula = self.rows.get(&locations)?.formula();
-        Some(Term::and(self.setting.orders(crowd, threads).iter().map(|order| self.setting.about(&formula, order))))
+        Some(Term::and(
+            self.setting.orders(crowd, threads).iter().map(|order| self.setting.about(&formula, order)),
+        ))
     }
 
     fn steps_of_view(&mut self, view: &[LocationId]) -> Result<(), NoViews> {
         let setting = self.setting;
         let everybody: Vec<usize> = (0..view.len()).collect();
         let facts = setting.facts(view);
-        let now = |growing: &Growing<'_>| growing.viewed(view, &everybody).unwrap_or_else(|| Term::truth(false));
+        let now =
+            |growing: &Growing<'_>| growing.viewed(view, &everybody).unwrap_or_else(|| Term::truth(false));
         for bad in setting.bad.iter().filter(|bad| bad.met(view)) {
             let formula = now(self);
             if self.possible(&[&facts, &formula, &bad.condition])? {
@@ -318,7 +323,9 @@ impl<'a> Growing<'a> {
     fn needed(&mut self, facts: &Term, mut parts: Vec<Term>) -> Result<Term, NoViews> {
         let mut index = 0;
         while index < parts.len() {
-            let rest = Term::and(parts.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, part)| part.clone()));
+            let rest = Term::and(
+                parts.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, part)| part.clone()),
+            );
             if self.possible(&[facts, &rest, &parts[index].negation()])? {
                 index += 1;
             } else {

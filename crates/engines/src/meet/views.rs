@@ -97,8 +97,9 @@ fn search(
             weights: if level.differences { explained.weights.clone() } else { Vec::new() },
             ..Views::default()
         };
-        let setting = Setting::new(program, &steps, &views)
-            .map_err(|unsupported| StopReason::GaveUp(format!("views cannot speak of {}", unsupported.what)))?;
+        let setting = Setting::new(program, &steps, &views).map_err(|unsupported| {
+            StopReason::GaveUp(format!("views cannot speak of {}", unsupported.what))
+        })?;
         let mut solver = Process::start(settings, &wanted).map_err(gave_up)?;
         let forms = |locations: &[usize]| forms((&setting, &explained), level, &live, locations);
         let mut growing = Growing::new(&setting, &mut solver, &forms);
@@ -120,7 +121,9 @@ fn search(
             Err(_) => why = outcome,
         }
     }
-    Err(StopReason::GaveUp(format!("no closed set of views was found: {why}, as far as views of few threads can tell")))
+    Err(StopReason::GaveUp(format!(
+        "no closed set of views was found: {why}, as far as views of few threads can tell"
+    )))
 }
 
 fn words(level: Level) -> String {

@@ -5,9 +5,9 @@
 //! is left out of the alternative: it then holds in more states, and a proof that it never does is a proof of the property
 //! itself. Demands for more threads than a view has are lowered likewise. What is left cannot become false by more threads.
 
+use super::Views;
 use super::expressions::{Notes, Scope, Values, truth};
 use super::steps::{Steps, Unsupported};
-use super::Views;
 use allways_model::program::{Binary, Expr, LocationId, Program, Unary};
 use allways_smt::Term;
 
@@ -24,7 +24,11 @@ pub struct Alternative {
 const MOST: usize = 1000;
 
 /// All ways to violate the properties of a program, as far as a view of this size shows them.
-pub fn alternatives(program: &Program, steps: &Steps, views: &Views) -> Result<Vec<Alternative>, Unsupported> {
+pub fn alternatives(
+    program: &Program,
+    steps: &Steps,
+    views: &Views,
+) -> Result<Vec<Alternative>, Unsupported> {
     let mut all = Vec::new();
     for never in &program.never {
         let found = violated(&never.expr, true, steps)?;

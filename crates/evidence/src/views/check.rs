@@ -22,7 +22,10 @@ pub struct Judge<'a> {
 pub fn check(program: &Program, views: &Views, judge: &mut Judge<'_>) -> Result<usize, Rejection> {
     let malformed = |what: &str| Err(Rejection::Malformed(what.to_string()));
     let steps = Steps::new(program).map_err(|unsupported| {
-        Rejection::Malformed(format!("views cannot speak of {} (line {})", unsupported.what, unsupported.span.line))
+        Rejection::Malformed(format!(
+            "views cannot speak of {} (line {})",
+            unsupported.what, unsupported.span.line
+        ))
     })?;
     if views.counts.len() != program.templates.len() {
         return malformed("expected a number of threads for each template");
@@ -36,7 +39,11 @@ pub fn check(program: &Program, views: &Views, judge: &mut Judge<'_>) -> Result<
     if views.anchored && !views.any_number() && views.total() != Some(views.size) {
         return malformed("expected views of all threads, if all are anchored");
     }
-    let unsure = program.templates.iter().zip(&views.counts).any(|(template, count)| template.uses_self && count.is_none());
+    let unsure = program
+        .templates
+        .iter()
+        .zip(&views.counts)
+        .any(|(template, count)| template.uses_self && count.is_none());
     if unsure {
         return malformed("`self` is one of a known number of threads");
     }
@@ -49,7 +56,10 @@ pub fn check(program: &Program, views: &Views, judge: &mut Judge<'_>) -> Result<
         return malformed("a variable starts with a value that it cannot have");
     }
     let setting = Setting::new(program, &steps, views).map_err(|unsupported| {
-        Rejection::Malformed(format!("views cannot speak of {} (line {})", unsupported.what, unsupported.span.line))
+        Rejection::Malformed(format!(
+            "views cannot speak of {} (line {})",
+            unsupported.what, unsupported.span.line
+        ))
     })?;
     if !well_formed(&setting) {
         return malformed("a row speaks of what is not there");

@@ -109,7 +109,10 @@ pub(super) fn truth(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result
 /// The value of an expression.
 pub(super) fn number(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, Unsupported> {
     let variable = |values: &[Term], slot: usize| {
-        values.get(slot).cloned().ok_or_else(|| Unsupported::new("a variable that is not there", Span::default()))
+        values
+            .get(slot)
+            .cloned()
+            .ok_or_else(|| Unsupported::new("a variable that is not there", Span::default()))
     };
     Ok(match expr {
         Expr::Constant(value) => Term::number(*value),

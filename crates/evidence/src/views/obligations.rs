@@ -40,7 +40,8 @@ impl<'a> Setting<'a> {
 
     /// Whether there are that many threads of each template, and all that are anchored are among them.
     pub fn possible(&self, crowd: &[LocationId]) -> bool {
-        let of = |template| crowd.iter().filter(|&&location| self.template(location) == Some(template)).count();
+        let of =
+            |template| crowd.iter().filter(|&&location| self.template(location) == Some(template)).count();
         let fits = |(template, count): (TemplateId, &Option<usize>)| match count {
             Some(count) if self.views.anchored => of(template) == *count,
             Some(count) => of(template) <= *count,
@@ -56,12 +57,14 @@ impl<'a> Setting<'a> {
         for _ in 0..self.views.size {
             let more = all.iter().flat_map(|chosen| {
                 let least = chosen.last().copied().unwrap_or(0);
-                (least..self.steps.entries.len()).map(move |next| chosen.iter().copied().chain([next]).collect())
+                (least..self.steps.entries.len())
+                    .map(move |next| chosen.iter().copied().chain([next]).collect())
             });
             all = more.collect();
         }
         let crowds = all.into_iter().map(|templates| {
-            let mut crowd: Crowd = templates.into_iter().map(|template| self.steps.entries[template]).collect();
+            let mut crowd: Crowd =
+                templates.into_iter().map(|template| self.steps.entries[template]).collect();
             crowd.sort_unstable();
             crowd
         });
@@ -94,7 +97,8 @@ impl<'a> Setting<'a> {
         }
         for (index, weights) in self.views.weights.iter().enumerate() {
             let weight = |location: &LocationId| i128::from(weights.get(location).copied().unwrap_or(0));
-            let (seen, sum) = (Term::number(crowd.iter().map(weight).sum::<i128>()), Term::variable(&weighed(index)));
+            let (seen, sum) =
+                (Term::number(crowd.iter().map(weight).sum::<i128>()), Term::variable(&weighed(index)));
             if self.views.total() == Some(crowd.len()) {
                 facts.push(sum.equal(&seen));
             } else if weights.values().all(|&weight| weight >= 0) {
@@ -128,7 +132,8 @@ impl<'a> Setting<'a> {
             let locals = self.locals(location).iter();
             locals.map(move |known| starts(known, Term::variable(&local(&known.name, position))))
         });
-        let sums = (0..self.views.weights.len()).map(|index| Term::variable(&weighed(index)).equal(&Term::number(0)));
+        let sums = (0..self.views.weights.len())
+            .map(|index| Term::variable(&weighed(index)).equal(&Term::number(0)));
         Term::and(shared.chain(locals).chain(sums))
     }
 
@@ -190,8 +195,10 @@ impl<'a> Setting<'a> {
         for place in 0..sorted.len() {
             let here = crowd[sorted[place]];
             let extended = all.iter().flat_map(|chosen| {
-                let free = sorted.iter().filter(|&&thread| crowd[thread] == here && !chosen.contains(&thread));
-                free.map(|&thread| chosen.iter().copied().chain([thread]).collect::<Vec<_>>()).collect::<Vec<_>>()
+                let free =
+                    sorted.iter().filter(|&&thread| crowd[thread] == here && !chosen.contains(&thread));
+                free.map(|&thread| chosen.iter().copied().chain([thread]).collect::<Vec<_>>())
+                    .collect::<Vec<_>>()
             });
             all = extended.collect();
         }
@@ -220,17 +227,17 @@ fn viewed(setting: &Setting<'_>, crowd: &[LocationId], threads: &[usize]) -> Opt
 }
 
 /// Hands over all queries that must have no answer for the views to be closed, until told to stop.
-pub fn obligations<E>(
-    setting: &Setting<'_>,
-    mut each: impl FnMut(Query) -> Result<(), E>,
-) -> Result<(), E> {
+pub fn obligations<E>(setting: &Setting<'_>, mut each: impl FnMut(Query) -> Result<(), E>) -> Result<(), E> {
     let views = setting.views;
     let everybody: Vec<usize> = (0..views.size).collect();
     let never = || Term::truth(false);
     for crowd in setting.starts() {
         let view = viewed(setting, &crowd, &everybody).unwrap_or_else(never);
         let formulas = vec![setting.facts(&crowd), setting.initial(&crowd), view.negation()];
-        each(Query { title: format!("a view of an initial state is missing, at {}", at(setting, &crowd)), formulas })?;
+        each(Query {
+            title: format!("a view of an initial state is missing, at {}", at(setting, &crowd)),
+            formulas,
+        })?;
     }
     let locations: Vec<LocationId> =
         (0..setting.steps.from.len()).filter(|&location| setting.template(location).is_some()).collect();
@@ -258,14 +265,17 @@ pub fn obligations<E>(
                 moved[position] = to;
                 let target = viewed(setting, &moved, &everybody).unwrap_or_else(never);
                 formulas.push(setting.after(&target, (from, transition), position).negation());
-                let title = format!("a step in line {line} leads from {} out of the views", at(setting, crowd));
+                let title =
+                    format!("a step in line {line} leads from {} out of the views", at(setting, crowd));
                 each(Query { title, formulas })?;
             }
         }
         for &from in &locations {
             let mut more = crowd.clone();
             more.push(from);
-            if !setting.possible(&more) || !setting.steps.from[from].iter().any(|step| setting.matters(from, step)) {
+            if !setting.possible(&more)
+                || !setting.steps.from[from].iter().any(|step| setting.matters(from, step))
+            {
                 continue;
             }
             let parts: Option<Vec<Term>> =
@@ -276,7 +286,8 @@ pub fn obligations<E>(
                 let target = setting.after(&view, (from, transition), views.size).negation();
                 let formulas = vec![known.clone(), setting.guard(transition, views.size), target];
                 let (line, place) = (transition.span.line, at(setting, crowd));
-                let title = format!("a step of another thread in line {line} leads from {place} out of the views");
+                let title =
+                    format!("a step of another thread in line {line} leads from {place} out of the views");
                 each(Query { title, formulas })?;
             }
         }

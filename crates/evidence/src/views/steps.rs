@@ -10,7 +10,8 @@
 
 use super::expressions::{MOST_ELEMENTS, Notes, Scope, Values, element, number, select, truth};
 use allways_model::program::{
-    Edge, Expr, LocationId, LockPlace, Op, Place, Program, Span, Target, TemplateId, Type, Variable, slot_name,
+    Edge, Expr, LocationId, LockPlace, Op, Place, Program, Span, Target, TemplateId, Type, Variable,
+    slot_name,
 };
 use allways_smt::Term;
 use std::collections::HashSet;
@@ -129,14 +130,17 @@ impl Steps {
                 return Err(Unsupported::new("threads that are started on the way", template.span));
             }
             let body = &program.procedures[template.body];
-            let hidden = |name: &str| Known { name: name.to_string(), ty: Type::Int, initial: None, hidden: true };
+            let hidden =
+                |name: &str| Known { name: name.to_string(), ty: Type::Int, initial: None, hidden: true };
             let mut known = known(&body.locals);
             known.extend(locks.then(|| hidden(ID)));
             known.extend(template.uses_self.then(|| hidden(SELF)));
             locals.push(known);
             entries.push(body.entry);
             let of_body = |location: &LocationId| program.locations[*location].procedure == template.body;
-            (0..program.locations.len()).filter(of_body).for_each(|location| templates[location] = Some(index));
+            (0..program.locations.len())
+                .filter(of_body)
+                .for_each(|location| templates[location] = Some(index));
         }
         let mut steps = Steps { shared, locals, templates, entries, from: Vec::new(), hints: Vec::new() };
         for location in 0..program.locations.len() {
@@ -207,7 +211,8 @@ impl Steps {
             this: self.hidden(template, SELF),
             found: Vec::new(),
         };
-        let start = Path { location, values: walk.before.clone(), guard: Vec::new(), notes: Notes::default() };
+        let start =
+            Path { location, values: walk.before.clone(), guard: Vec::new(), notes: Notes::default() };
         for edge in &program.locations[location].edges {
             match edge.op {
                 Op::AtomicBegin => walk.section(&start, edge)?,
@@ -275,7 +280,8 @@ impl Walk<'_> {
                     Op::AtomicEnd => self.arrive(Path { location: edge.to, ..path.clone() }, begin.span),
                     _ => {
                         let after = self.take(&path, edge)?;
-                        let possible = |path: &Path| !path.guard.iter().any(|part| part.as_truth() == Some(false));
+                        let possible =
+                            |path: &Path| !path.guard.iter().any(|part| part.as_truth() == Some(false));
                         todo.extend(after.filter(possible).map(|path| (path, steps + 1)));
                     }
                 }
@@ -301,7 +307,10 @@ impl Walk<'_> {
         }
         let changed = |before: &[Term], after: &[Term]| -> Vec<(usize, Term)> {
             let pairs = before.iter().zip(after).enumerate();
-            pairs.filter(|(_, (before, after))| before != after).map(|(slot, (_, after))| (slot, after.clone())).collect()
+            pairs
+                .filter(|(_, (before, after))| before != after)
+                .map(|(slot, (_, after))| (slot, after.clone()))
+                .collect()
         };
         self.found.push(Transition {
             to,
@@ -423,7 +432,12 @@ impl Walk<'_> {
 }
 
 /// Writes an element of an array, at an index that is inside.
-fn put(values: &mut [Term], (slot, length): (usize, usize), index: &Term, value: &Term) -> Result<(), Unsupported> {
+fn put(
+    values: &mut [Term],
+    (slot, length): (usize, usize),
+    index: &Term,
+    value: &Term,
+) -> Result<(), Unsupported> {
     let missing = || Unsupported::new("an array that is not there", Span::default());
     if length > MOST_ELEMENTS {
         return Err(Unsupported::new("an array of more than 64 elements", Span::default()));

@@ -99,7 +99,11 @@ pub fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> 
                 line.count("rows", reader.views.rows.len())?;
                 return Ok(reader.views);
             }
-            _ => return Err(line.expected("`threads`, `size`, `anchored`, `weights`, `row` or `end`, in this order")),
+            _ => {
+                return Err(
+                    line.expected("`threads`, `size`, `anchored`, `weights`, `row` or `end`, in this order")
+                );
+            }
         }
     }
 }
@@ -158,7 +162,8 @@ impl Reader<'_> {
         let mut locations: Vec<LocationId> = Vec::new();
         for position in 0..self.views.size {
             let last = position + 1 == self.views.size;
-            let expected = "the number of a location where threads can be, in order, and a colon after the last";
+            let expected =
+                "the number of a location where threads can be, in order, and a colon after the last";
             let location = if last { line.number_before_colon(expected)? } else { line.number(expected)? };
             if !self.known(location) || locations.last().is_some_and(|&before| before > location) {
                 return Err(line.expected(expected));
@@ -186,7 +191,8 @@ pub(super) fn well_formed(setting: &Setting<'_>) -> bool {
         let mut found = BTreeSet::new();
         formula.variables(&mut found);
         let sorted = locations.windows(2).all(|pair| pair[0] <= pair[1]);
-        let placed = locations.len() == setting.views.size && locations.iter().all(|&at| setting.template(at).is_some());
+        let placed = locations.len() == setting.views.size
+            && locations.iter().all(|&at| setting.template(at).is_some());
         sorted && placed && formula.is_boolean() && found.iter().all(|name| known.contains(&**name))
     })
 }

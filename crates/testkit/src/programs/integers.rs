@@ -37,7 +37,9 @@ pub fn integers(seed: u64) -> String {
     }
     let condition = match writer.rng.u8(0..4) {
         0 => writer.condition(),
-        _ => writer.pick(&["x >= 0 || y < 0", "l <= x", "x >= 0", "x <= y || y <= x + 1", "l == l", "y >= l"]),
+        _ => {
+            writer.pick(&["x >= 0 || y < 0", "l <= x", "x >= 0", "x <= y || y <= x + 1", "l == l", "y >= l"])
+        }
     };
     let _ = writeln!(writer.text, "  assert {condition};");
     writer.text += "  end: skip;\n";
@@ -126,7 +128,8 @@ impl Writer {
             }
             _ => {
                 let condition = self.condition();
-                let _ = writeln!(self.text, "  if ({condition}) {{ {variable} = {number}; }} else {{ skip; }}");
+                let _ =
+                    writeln!(self.text, "  if ({condition}) {{ {variable} = {number}; }} else {{ skip; }}");
             }
         }
     }

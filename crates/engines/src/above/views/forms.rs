@@ -48,7 +48,8 @@ impl Forms {
     /// Terms for the values of a key.
     pub(super) fn keys(&self) -> Vec<Term> {
         let (one, zero) = (Term::number(1), Term::number(0));
-        let key = |term: &Term| if term.is_boolean() { Term::choice(term, &one, &zero) } else { term.clone() };
+        let key =
+            |term: &Term| if term.is_boolean() { Term::choice(term, &one, &zero) } else { term.clone() };
         self.split.iter().map(key).collect()
     }
 
@@ -194,13 +195,17 @@ fn constants(term: &Term, found: &mut BTreeSet<i128>) {
         Node::Number(value) => {
             found.insert(*value);
         }
-        Node::Sum(parts) | Node::And(parts) | Node::Or(parts) => parts.iter().for_each(|part| constants(part, found)),
+        Node::Sum(parts) | Node::And(parts) | Node::Or(parts) => {
+            parts.iter().for_each(|part| constants(part, found))
+        }
         Node::Times(_, part) | Node::Not(part) => constants(part, found),
         Node::Quotient(part, divisor) | Node::Remainder(part, divisor) => {
             found.insert(*divisor);
             constants(part, found);
         }
-        Node::Choice(condition, then, other) => [condition, then, other].iter().for_each(|part| constants(part, found)),
+        Node::Choice(condition, then, other) => {
+            [condition, then, other].iter().for_each(|part| constants(part, found))
+        }
         Node::Equal(left, right) | Node::AtMost(left, right) => {
             constants(left, found);
             constants(right, found);
@@ -217,9 +222,13 @@ fn divisors(setting: &Setting<'_>) -> BTreeSet<i128> {
                 found.insert(*divisor);
                 look(part, found);
             }
-            Node::Sum(parts) | Node::And(parts) | Node::Or(parts) => parts.iter().for_each(|part| look(part, found)),
+            Node::Sum(parts) | Node::And(parts) | Node::Or(parts) => {
+                parts.iter().for_each(|part| look(part, found))
+            }
             Node::Times(_, part) | Node::Not(part) => look(part, found),
-            Node::Choice(condition, then, other) => [condition, then, other].iter().for_each(|part| look(part, found)),
+            Node::Choice(condition, then, other) => {
+                [condition, then, other].iter().for_each(|part| look(part, found))
+            }
             Node::Equal(left, right) | Node::AtMost(left, right) => {
                 look(left, found);
                 look(right, found);

@@ -29,9 +29,11 @@ pub fn weights(steps: &Steps) -> Explained {
     for (index, &one) in counters.iter().enumerate() {
         let alone = explained.add(variable(one), potential(steps, &[(one, 1)]));
         for &other in &counters[index + 1..] {
-            let both = explained.add(variable(one).minus(&variable(other)), potential(steps, &[(one, 1), (other, -1)]));
+            let both = explained
+                .add(variable(one).minus(&variable(other)), potential(steps, &[(one, 1), (other, -1)]));
             if !alone && !both {
-                explained.add(variable(one).plus(&variable(other)), potential(steps, &[(one, 1), (other, 1)]));
+                explained
+                    .add(variable(one).plus(&variable(other)), potential(steps, &[(one, 1), (other, 1)]));
             }
         }
     }
@@ -89,7 +91,9 @@ fn potential(steps: &Steps, parts: &[(usize, i64)]) -> Option<BTreeMap<LocationI
 
 /// By how much a step changes a variable, if that is a number.
 fn change(transition: &Transition, slot: usize, name: &str) -> Option<i64> {
-    let Some((_, value)) = transition.shared.iter().find(|(changed, _)| *changed == slot) else { return Some(0) };
+    let Some((_, value)) = transition.shared.iter().find(|(changed, _)| *changed == slot) else {
+        return Some(0);
+    };
     let variable = Term::variable(name);
     match value.node() {
         Node::Sum(parts) => {

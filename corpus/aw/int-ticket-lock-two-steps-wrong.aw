@@ -1,4 +1,4 @@
-// A ticket lock that increments and then reads the ticket: two steps in place of fetch-and-add
+// A ticket lock with two steps in place of fetch-and-add: an increment is lost, and with it a ticket
 //! verdict: unsafe
 //! violation: never
 //! switches: 2
@@ -8,9 +8,9 @@ shared int s, t;
 thread client[*] {
   int l;
   loop {
-    t = t + 1;
-    l = t - 1;
-    await s == l || s == l - 1;
+    l = t;
+    t = l + 1;
+    await s == l;
     crit: skip;
     s = s + 1;
   }
