@@ -74,7 +74,10 @@ pub fn certify(
 ) -> Result<usize, Rejection> {
     let wanted = || watch.room_for(0).is_err();
     let gave_up = |why: String| Rejection::Stopped(StopReason::GaveUp(why));
-    let mut solver = Process::start(settings, &wanted).map_err(|failure| gave_up(failure.to_string()))?;
+    let mut solver = Process::start(settings, &wanted).map_err(|failure| match watch.room_for(0) {
+        Err(reason) => Rejection::Stopped(reason),
+        Ok(()) => gave_up(failure.to_string()),
+    })?;
     let mut dumped = Dump { folder: dump.map(Path::to_path_buf), written: 0, fault: None };
     let checked = {
         let mut witness = |query: &Query| dumped.write(query);

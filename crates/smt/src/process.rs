@@ -36,7 +36,7 @@ impl Settings {
         if let [program] = &words[..] {
             let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
             let more: &[&str] = match name.trim_end_matches(".exe") {
-                "z3" => &["-in", "-smt2"],
+                "z3" => &["-in", "-smt2", "-memory:4096"],
                 "cvc5" => &["--incremental", "--lang=smt2"],
                 "yices-smt2" => &["--incremental"],
                 _ => &[],

@@ -5,13 +5,17 @@ use super::check::One;
 use super::evidence::Destination;
 use super::exit::Exit;
 use super::session::Session;
+use super::stats::write_cells;
 use super::{Context, Failure, words};
 use allways::load::{load_program, read};
 use allways::threads::Counts;
 use allways::views::{NAME, Viewed, certify, has_integers, prove};
 use allways::{Loaded, Refuted, StopReason, Verdict, Watch};
+use allways_engines::engine::Cell;
+use allways_engines::meet::observation::walk;
 use allways_evidence::views::{read_views, write_views};
 use allways_evidence::{Rejection, Views};
+use allways_model::encoding::Encoded;
 use allways_model::program::Program;
 use serde::Serialize;
 use std::fs::File;
@@ -24,6 +28,9 @@ const HEAD_START: Duration = Duration::from_millis(300);
 
 /// How often to look whether the head start is over.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// How long views are waited for after the engines have given up.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What to prove, and how.
 pub(super) struct Task {
@@ -69,6 +76,13 @@ pub(super) fn beside<T>(
         let answer = engines();
         if answer.as_ref().map_or(true, decided) {
             over.store(true, Ordering::Relaxed);
+        }
+        let ended = Instant::now();
+        while !prover.is_finished() {
+            if ended.elapsed() > PATIENCE {
+                over.store(true, Ordering::Relaxed);
+            }
+            std::thread::sleep(LOOK);
         }
         let viewed = prover.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((answer?, viewed?))
@@ -166,7 +180,28 @@ impl One<'_> {
         let viewed = self
             .session
             .watched(|watch| prove(program, &counts, &smt.settings(), smt.smt_dump.as_deref(), watch))?;
-        self.conclude_viewed(program, &viewed, destination, context)
+        let exit = self.conclude_viewed(program, &viewed, destination, context)?;
+        if self.arguments.search.stats && !self.arguments.search.json {
+            let walk = self.walk(loaded, program)?;
+            context.output.emit(|out| write_cells(out, &walk));
+        }
+        Ok(exit)
+    }
+
+    /// What the predicates of a program show on the way through growing rounds and delays, if its threads are counted.
+    fn walk(&self, loaded: &Loaded, program: &Program) -> Result<Vec<Cell>, Failure> {
+        let (threads, open) = loaded.threads_asked().threads(program, 1).map_err(allways::LoadError::from)?;
+        let unreduced = Encoded::new(program, &threads, false);
+        match unreduced {
+            Ok(encoded) if !open && !program.hints.is_empty() => {
+                let cells = self.session.watched(|watch| {
+                    let deadline = watch.deadline.into_iter().chain([Instant::now() + PATIENCE]).min();
+                    walk(&encoded, &Watch { deadline, ..*watch })
+                });
+                Ok(cells.unwrap_or_default())
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// A proof beside a run that goes wrong: one of them is mistaken.

@@ -85,7 +85,10 @@ fn search(
     }
     let live = reduce(program).live;
     let live = |location: usize, slot: usize| live[location].get(slot).copied().unwrap_or(true);
-    let gave_up = |failure: Failure| StopReason::GaveUp(failure.to_string());
+    let gave_up = |failure: Failure| match failure {
+        Failure::Stopped => stop().unwrap_or(StopReason::Interrupted),
+        failure => StopReason::GaveUp(failure.to_string()),
+    };
     let wanted = || stop().is_some();
     let explained = weights(&steps);
     let mut why = String::new();
