@@ -31,14 +31,18 @@
 //! assert_eq!(run.rules, [2], "the rules that fire, by their index");
 //! ```
 
-use crate::load::{LoadError, Remarks, Text, read, read_if_there};
+use crate::load::{LoadError, Loaded, Remarks, Text, read, read_if_there};
 use crate::verify::Refuted;
+use allways_engines::Question;
+use allways_engines::above::thread_modular;
 use allways_engines::engine::Watch;
 use allways_engines::meet::coverability::{Method, Report, decide};
+use allways_evidence::counted::counters_of;
 use allways_evidence::counters::{Rejection, Verdict, check_proof, check_run};
 use allways_lang::diagnostic::{Diagnostic, Diagnostics};
 use allways_lang::{spec, tts};
-use allways_model::counters::Counters;
+use allways_model::counters::{Bag, Counters, Target};
+use allways_model::pushdown::Pushdown;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -46,6 +50,34 @@ use std::time::{Duration, Instant};
 /// asks for that one directly.
 pub fn is_counters(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "spec" || ending == "tts")
+}
+
+/// A program as a counter system, with any number of threads where it leaves the number open; or why it is none.
+///
+/// The property of the program is the target. Where it counts threads at places (`at`), a counter that has reached all that
+/// the property asks for is kept there: then the counter system can do more than the program, and what it proves holds.
+pub fn counted(loaded: &Loaded, watch: &Watch) -> Result<Result<Counters, String>, LoadError> {
+    let many = loaded.any_number()?;
+    if many.is_none() && loaded.threads_taken().is_some() {
+        return Ok(Err("the program uses what cannot be said of any number of threads".to_string()));
+    }
+    let loaded = many.as_ref().unwrap_or(loaded);
+    let system = &loaded.system;
+    let question = Question { property: loaded.property(&[], watch)?, ..Question::default() };
+    let Some(products) = thread_modular::bound(system, &question, watch) else {
+        return Ok(Err("there are too many thread states".to_string()));
+    };
+    let mut counters = match (counters_of(system, &question.property, &products), system.unfollowed()) {
+        (Ok(counting), None) => counting.counters,
+        (Err(why), _) | (Ok(_), Some(why)) => return Ok(Err(why)),
+    };
+    if counters.targets.is_empty() {
+        // No thread state is bad. A file has to name something all the same.
+        counters.shared.push("violated".to_string());
+        let shared = Some(counters.shared.len() as u32 - 1);
+        counters.targets.push(Target { shared, tokens: Bag::new() });
+    }
+    Ok(Ok(counters))
 }
 
 /// Reads a counter system. `init` and `targets` are for `.tts` files.

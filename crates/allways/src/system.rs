@@ -54,6 +54,14 @@ impl Pushdown for System {
         self.pushdown().many(thread)
     }
 
+    fn sweep(&self, shared: Shared) -> Option<Shared> {
+        self.pushdown().sweep(shared)
+    }
+
+    fn swept(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
+        self.pushdown().swept(thread, shared, top)
+    }
+
     fn passing(&self, shared: Shared) -> bool {
         self.pushdown().passing(shared)
     }

@@ -99,6 +99,28 @@ fn conversions() {
     assert_eq!(allways(&format!("convert {} --to pds", corpus("msi.spec"))).code, 2);
 }
 
+/// The counter system of a program has the program's verdict, in both notations.
+#[test]
+fn programs_as_counter_systems() {
+    let folder = folder("counters-programs");
+    let programs = common::corpus().join("../aw");
+    let names = ["any-condition", "any-condition-wrong", "any-ticket", "any-counter-cas-wrong", "peterson"];
+    for (name, code) in names.into_iter().zip([0, 10, 0, 10, 0]) {
+        let program = programs.join(name).with_extension("aw").display().to_string();
+        for notation in ["spec", "tts"] {
+            let written = folder.join(name).with_extension(notation).display().to_string();
+            let run = allways(&format!("convert {program} --to {notation} -o {written}"));
+            assert_eq!(run.code, 0, "{name}: {run:?}");
+            assert_eq!(allways(&format!("check {written} --quiet")).code, code, "{written}");
+        }
+    }
+    let recursive = programs.join("lock-recursive.aw").display().to_string();
+    let no = allways(&format!("convert {recursive} --to tts"));
+    assert!(no.code == 2 && no.err.contains("more than one symbol"), "{no:?}");
+    let no = allways(&format!("convert {recursive} --to spec --sequentialize 1"));
+    assert!(no.code == 2 && no.err.contains("--sequentialize"), "{no:?}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let refused = |run: Run, part: &str| assert!(run.code == 2 && run.err.contains(part), "{part}: {run:?}");
@@ -107,6 +129,9 @@ fn what_makes_no_sense_is_refused() {
     refused(check("msi.spec", "--threads 3"), "--threads");
     refused(check("msi.spec", "--contexts 3"), "--contexts");
     refused(check("msi.spec", "--deadlock"), "--deadlock");
+    refused(check("msi.spec", "--explain"), "--explain");
+    refused(allways(&format!("certify {} x --deadlock", corpus("msi.spec"))), "--deadlock");
+    refused(allways(&format!("reach {}", corpus("msi.spec"))), "reach is not for");
     refused(check("msi.spec", "--target '0|1'"), "has its own");
     refused(allways(&format!("check {} lock-racy.pds", corpus("msi.spec"))), "apart");
     refused(check("test-and-set.tts", "--target 9|1"), "expected a shared state below 2");

@@ -3,7 +3,9 @@
 //! [`Products`] of one view bound the thread states of a system. If none of them has more than one symbol on its stack, a
 //! thread is in one of finitely many local states: its kind and its top. Then the system is a counter system
 //! ([`counters_of`]): the shared states are those of the products, the places are kinds and tops, and each rule of a thread
-//! takes one token and gives one. A thread that stands for any number is any number of tokens.
+//! takes one token and gives one. A thread that stands for any number is any number of tokens. A broadcast moves all tokens at
+//! once, and is over with the step that begins it; the midst of it, and rules by which single threads go on, are kept only where
+//! some [must](Pushdown::swept) use them.
 //!
 //! # Why a proof about it is a proof about the system
 //!
@@ -75,32 +77,66 @@ pub fn counters_of(
     if property.deadlock {
         return Err("deadlocks cannot be told by counting threads".to_string());
     }
-    let mut places: BTreeSet<(usize, Symbol)> = BTreeSet::new();
-    let mut shared: BTreeSet<Shared> = BTreeSet::new();
+    let leader = |kind: usize| products.kinds.members(kind)[0];
+    let facts = || {
+        let facts = product.rest.iter().enumerate();
+        facts.flat_map(|(kind, facts)| facts.iter().map(move |fact| (kind, fact)))
+    };
+    let mut sweeps: BTreeMap<Shared, Sweep> = BTreeMap::new();
+    for (kind, fact) in facts() {
+        if fact.context != crate::products::END {
+            return Err("stacks of more than one symbol cannot be counted".to_string());
+        }
+        if let Some(to) = system.sweep(fact.shared) {
+            let swept = system.swept(leader(kind), fact.shared, fact.top);
+            let sweep = sweeps.entry(fact.shared).or_insert(Sweep { to, tops: Vec::new() });
+            sweep.tops.push((kind, fact.top, swept));
+        }
+    }
+    if property.bad.iter().any(|bad| bad.shared.map_or(!sweeps.is_empty(), |bad| sweeps.contains_key(&bad))) {
+        return Err("a property of what is passed in the midst of a broadcast".to_string());
+    }
     let mut steps: Vec<Step> = Vec::new();
     let mut rules = Vec::new();
-    for (kind, facts) in product.rest.iter().enumerate() {
-        let leader = products.kinds.members(kind)[0];
-        for fact in facts {
-            if fact.context != crate::products::END {
-                return Err("stacks of more than one symbol cannot be counted".to_string());
-            }
-            shared.insert(fact.shared);
-            places.insert((kind, fact.top));
-            rules.clear();
-            system.rules(leader, fact.shared, fact.top, &mut rules);
-            for rule in &rules {
-                let top = match *rule.word.symbols() {
-                    [] => EMPTY,
-                    [top] => top,
-                    _ => return Err("stacks of more than one symbol cannot be counted".to_string()),
-                };
-                shared.insert(rule.shared);
-                places.insert((kind, top));
-                let (from, to) = ((fact.shared, fact.top), (rule.shared, top));
-                steps.push(Step { kind, from, to, line: rule.line });
-            }
+    for (kind, fact) in facts() {
+        let swept = sweeps.contains_key(&fact.shared);
+        if swept && system.swept(leader(kind), fact.shared, fact.top).is_some() {
+            continue;
         }
+        rules.clear();
+        system.rules(leader(kind), fact.shared, fact.top, &mut rules);
+        for rule in &rules {
+            let top = match *rule.word.symbols() {
+                [] => EMPTY,
+                [top] => top,
+                _ => return Err("stacks of more than one symbol cannot be counted".to_string()),
+            };
+            let mut step = Step {
+                kind,
+                from: (fact.shared, fact.top),
+                to: (rule.shared, top),
+                sweep: None,
+                line: rule.line,
+            };
+            if let Some(sweep) = sweeps.get(&rule.shared).filter(|sweep| sweep.is_whole())
+                && let Some(top) = system.swept(leader(kind), rule.shared, top)
+            {
+                step = Step { to: (sweep.to, top), sweep: Some(rule.shared), ..step };
+            }
+            steps.push(step);
+        }
+    }
+    let passed = |shared: Shared| sweeps.get(&shared).is_some_and(Sweep::is_whole);
+    let mut places: BTreeSet<(usize, Symbol)> = facts().map(|(kind, fact)| (kind, fact.top)).collect();
+    let mut shared: BTreeSet<Shared> = facts().map(|(_, fact)| fact.shared).collect();
+    shared.retain(|&shared| !passed(shared));
+    for step in &steps {
+        shared.insert(step.to.0);
+        places.insert((step.kind, step.to.1));
+    }
+    for sweep in sweeps.values() {
+        shared.insert(sweep.to);
+        places.extend(sweep.tops.iter().filter_map(|&(kind, _, swept)| Some((kind, swept?))));
     }
     let initial = system.initial();
     for state in &initial {
@@ -112,15 +148,23 @@ pub fn counters_of(
         shared: shared.iter().copied().zip(0..).collect(),
         places: places.iter().copied().zip(0..).collect(),
     };
-    let leader = |kind: usize| products.kinds.members(kind)[0];
     let local_name = |&(kind, top): &(usize, Symbol)| {
         let thread = leader(kind);
         format!("{thread}:{}", show_symbols(system, thread, [top]))
     };
+    let ends = sweeps.iter().filter(|(_, sweep)| !sweep.is_whole());
+    let ends = ends.map(|(&from, sweep)| {
+        let to = numbers.shared[&sweep.to];
+        numbers.sweep(sweep, Rule::plain(numbers.shared[&from], to, Bag::new(), Bag::new(), 0))
+    });
+    let rules = steps.iter().map(|step| match step.sweep {
+        Some(shared) => numbers.sweep(&sweeps[&shared], numbers.rule(step)),
+        None => numbers.rule(step),
+    });
     let counters = Counters {
         shared: names(shared.iter().map(|&shared| system.shared_name(shared))),
         locals: names(places.iter().map(local_name)),
-        rules: steps.iter().map(|step| numbers.rule(step)).collect(),
+        rules: rules.chain(ends).collect(),
         initial: numbers.initial(products, &initial),
         targets: property.bad.iter().filter_map(|bad| numbers.target(products, bad)).collect(),
     };
@@ -133,7 +177,24 @@ struct Step {
     kind: usize,
     from: (Shared, Symbol),
     to: (Shared, Symbol),
+    /// The broadcast that it passes through.
+    sweep: Option<Shared>,
     line: u32,
+}
+
+/// How a broadcast ends.
+struct Sweep {
+    /// The shared state afterwards.
+    to: Shared,
+    /// Where the threads of each kind with each top are then.
+    tops: Vec<(usize, Symbol, Option<Symbol>)>,
+}
+
+impl Sweep {
+    /// Whether nobody has to move before by a rule of its own. Then it is over as soon as it begins.
+    fn is_whole(&self) -> bool {
+        self.tops.iter().all(|(_, _, swept)| swept.is_some())
+    }
 }
 
 /// Shared states and places of the system, by their numbers in the counter system.
@@ -147,6 +208,22 @@ impl Numbers {
         let one = |top| Bag::from_iter([(self.places[&(step.kind, top)], 1)]);
         let (from, to) = (self.shared[&step.from.0], self.shared[&step.to.0]);
         Rule::plain(from, to, one(step.from.1), one(step.to.1), step.line)
+    }
+
+    /// A rule at the end of which a broadcast ends. Whoever has to move before must not be there any more.
+    fn sweep(&self, sweep: &Sweep, rule: Rule) -> Rule {
+        let (mut moves, mut exactly) = (Vec::new(), Vec::new());
+        for &(kind, top, swept) in &sweep.tops {
+            let place = self.places[&(kind, top)];
+            match swept {
+                None => exactly.push(place),
+                Some(swept) if swept != top => moves.push((place, Some(self.places[&(kind, swept)]))),
+                Some(_) => {}
+            }
+        }
+        moves.sort_unstable();
+        exactly.sort_unstable();
+        Rule { moves, exactly, ..rule }
     }
 
     fn initial(&self, products: &Products, states: &[State]) -> Vec<Initial> {

@@ -14,8 +14,8 @@
 //! * *spawn*: the mode carries the first frame of the new thread, until a thread that has not started takes it. Each
 //!   template has a pool of such threads; when it is empty, the system stops there and says that it is
 //!   [incomplete](Pushdown::incomplete), so that nothing is proved, while whatever is found is real;
-//! * *broadcast*: the mode counts the threads that are still to be woken; how many wait is a counter. Who comes to a wait
-//!   for the same event in this step stands aside until all are woken.
+//! * *broadcast*: the mode counts the threads that are still to be woken; how many wait is a counter
+//!   ([`broadcast`]).
 //!
 //! What a property asks of the locations of threads (`at`) is kept in counters too, so that whether a state violates the
 //! program's properties depends on the shared state alone. A violation is a shared state of its own, with no way out.
@@ -23,6 +23,7 @@
 //! Invariant: in mode [`Mode::Normal`] the states of the pushdown system are those of the program, [projected](Reduction)
 //! to what can still matter. `encode` is that projection; the tests compare both sides.
 
+mod broadcast;
 mod crowd;
 mod names;
 mod rules;
@@ -388,7 +389,7 @@ impl Encoded {
                 values[first + counter] = values[first + counter].wrapping_add(by);
             }
         }
-        if let Some(event) = self.program.waits_for(location) {
+        if let (Some(event), None) = (self.program.waits_for(location), self.cap) {
             let waiting = &mut values[self.waiting(event)];
             *waiting = waiting.wrapping_add(by);
         }
@@ -533,6 +534,14 @@ impl Pushdown for Encoded {
 
     fn many(&self, thread: usize) -> bool {
         self.roles[thread].many
+    }
+
+    fn sweep(&self, shared: Shared) -> Option<Shared> {
+        self.sweep_to(shared)
+    }
+
+    fn swept(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
+        self.sweep_top(thread, shared, top)
     }
 
     fn passing(&self, shared: Shared) -> bool {

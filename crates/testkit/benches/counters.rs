@@ -2,14 +2,24 @@
 //!
 //! The systems are the corpus and, where `../shared/bench` is there, the benchmarks of mist and the thread transition systems
 //! of the UCOB and IJIT papers. Each row is one run of at most ten seconds; evidence goes through the checker, which is timed
-//! apart.
+//! apart. Where the variable `MIST` names the executable of mist, its backward algorithm has a row for each `.spec` file, too:
+//! its whole process, at most ten seconds of processor time. A second table shows programs with more and more variables, the
+//! best of 25 runs each.
 
+use allways_engines::Question;
 use allways_engines::engine::Watch;
+use allways_engines::meet::coverability::threads::{Covered, cover};
 use allways_engines::meet::coverability::{Method, decide};
+use allways_evidence::Proof;
 use allways_evidence::counters::{Verdict, check_proof, check_run};
+use allways_lang::aw;
 use allways_model::counters::Counters;
+use allways_model::encoding::{Encoded, Threads};
 use allways_testkit::counters::{files, folder, load};
+use allways_testkit::families::variables;
+use std::ffi::OsStr;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -20,6 +30,7 @@ fn main() {
         "{:30} {:13} {:8} {stored:>9} {images:>10} {seconds:>9} {checking:>9}",
         "system", "method", "verdict"
     );
+    let mist = std::env::var_os("MIST");
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench");
     for folder in [folder(), shared.join("spec"), shared.join("bp")] {
         let files = files(&folder);
@@ -34,8 +45,53 @@ fn main() {
                     row(&name, &load(&path), method);
                 }
             }
+            if let Some(mist) = &mist
+                && name.ends_with(".spec")
+                && format!("{name} mist").contains(&filter)
+            {
+                of_mist(&name, mist, &path);
+            }
         }
     }
+    if "variables".contains(&filter) {
+        println!("\n{:>12} {:>13} {seconds:>9} {checking:>9}", "variables", "thread states");
+        for count in [5, 10, 15, 20, 30, 40, 80, 160] {
+            let runs = (0..25).map(|_| of_variables(count));
+            let (states, seconds, checking) =
+                runs.min_by(|one, other| one.1.total_cmp(&other.1)).expect("runs");
+            println!("{:>12} {states:>13} {seconds:>9.4} {checking:>9.4}", format!("{count} + {count}"));
+        }
+    }
+}
+
+/// From the text of a program to the proof for any number of threads: its thread states, the seconds, and those of the checker.
+fn of_variables(count: usize) -> (usize, f64, f64) {
+    let text = variables(count, false);
+    let started = Instant::now();
+    let program = aw::parse(text.as_bytes()).program.expect("a program");
+    let system = Encoded::new(&program, &Threads::many(&program), true).expect("threads that can be counted");
+    let question = Question { property: system.property(false), ..Question::default() };
+    let Covered::Safe(counted) = cover(&system, &question, &Watch::none()) else { panic!("no proof") };
+    let seconds = started.elapsed().as_secs_f64();
+    let states = counted.products.facts();
+    Proof::Counted(counted).check(&system, &question.property, &|| None).expect("a proof that holds");
+    (states, seconds, started.elapsed().as_secs_f64() - seconds)
+}
+
+/// What mist's backward algorithm says of a file.
+fn of_mist(name: &str, mist: &OsStr, path: &Path) {
+    let started = Instant::now();
+    let mut command = Command::new(mist);
+    command.arg("--backward").arg(path).args(["--timeout", "10"]);
+    let output = command.output().expect("MIST is an executable");
+    let seconds = started.elapsed().as_secs_f64();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let verdict = match text.split("concludes ").nth(1) {
+        Some(word) if word.starts_with("safe") => "safe",
+        Some(word) if word.starts_with("unsafe") => "unsafe",
+        _ => "unknown",
+    };
+    println!("{name:30} {:13} {verdict:8} {:>9} {:>10} {seconds:>9.4} {:>9}", "mist", "-", "-", "-");
 }
 
 fn row(name: &str, system: &Counters, method: Method) {

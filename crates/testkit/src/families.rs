@@ -1,9 +1,11 @@
-//! Systems of the papers for any number of threads, in the `.pds` notation.
+//! Systems of the papers for any number of threads, in the `.pds` notation; and programs of any size.
 
 pub mod bluetooth;
 pub mod modular;
+pub mod variables;
 
 pub use bluetooth::bluetooth;
+pub use variables::variables;
 
 /// A system as its files would hold it.
 #[derive(Clone, PartialEq, Eq, Debug)]

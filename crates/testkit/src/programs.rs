@@ -2,6 +2,7 @@
 //!
 //! * [`text`]: the program of a number, always the same one, in the `.aw` language;
 //! * [`boolean`](fn@boolean): the Boolean program of a number, in `.bp`;
+//! * [`crowd`](fn@crowd): a tiny one with broadcasts;
 //! * [`posting`](fn@posting): a tiny asynchronous one;
 //! * [`Circuit`]: a circuit as an asynchronous program;
 //! * [`integers`](fn@integers): one with integers, for any number of threads;
@@ -13,6 +14,7 @@
 
 pub mod boolean;
 pub mod circuit;
+pub mod crowd;
 pub mod encodings;
 pub mod explore;
 mod expressions;
@@ -23,6 +25,7 @@ mod statements;
 
 pub use boolean::boolean;
 pub use circuit::Circuit;
+pub use crowd::crowd;
 pub use encodings::encodings_agree;
 pub use explore::{Explored, Limits, cheapest, explore};
 pub use generate::{Mode, text};

@@ -3,15 +3,22 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
+use allways_engines::above::thread_modular::bound;
 use allways_engines::engine::Watch;
 use allways_engines::meet::coverability::threads::{Covered, cover};
+use allways_engines::meet::coverability::{Method, decide};
 use allways_engines::{Question, engines};
+use allways_evidence::counted::counters_of;
+use allways_evidence::counters::Verdict as Covers;
 use allways_evidence::{Evidence, Proof, Rejection, Verdict, read_evidence, write_evidence};
-use allways_lang::{aw, bp};
+use allways_lang::{aw, bp, spec, tts};
+use allways_model::counters::Counters;
 use allways_model::encoding::{Encoded, Threads};
+use allways_model::program::reduction::reduce;
 use allways_model::program::semantics::{Outcome, State, steps};
-use allways_model::program::{Count, Expr, Program};
-use allways_testkit::programs::{Mode, boolean, text};
+use allways_model::program::{Count, Expr, Op, Program};
+use allways_testkit::families::variables;
+use allways_testkit::programs::{Mode, boolean, crowd, text};
 use allways_testkit::random;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -63,6 +70,25 @@ struct Tally {
     /// What counting threads says.
     counted_safe: usize,
     counted_unsafe: usize,
+    /// Of those that counting decides, how many have such statements.
+    creating: usize,
+    atomic: usize,
+    /// In how many some thread may be woken, and how often the methods decide.
+    waking: usize,
+    backward: usize,
+    karp_miller: usize,
+}
+
+impl Tally {
+    /// Notes what is in a program that counting decides.
+    fn decided(&mut self, program: &Program) {
+        let has = |what: fn(&Op) -> bool| {
+            let edges = program.locations.iter().flat_map(|location| &location.edges);
+            usize::from(edges.map(|edge| &edge.op).any(what))
+        };
+        self.creating += has(|op| matches!(op, Op::Spawn(..) | Op::Fork(_)));
+        self.atomic += has(|op| matches!(op, Op::AtomicBegin));
+    }
 }
 
 /// Lets every template have any number of threads, where it can.
@@ -96,7 +122,7 @@ fn tested(name: &str, program: &Program, tally: &mut Tally) {
         }
     };
     let (mut wrong, mut stuck) = (false, false);
-    for count in 0..=3 {
+    for count in 0..=FEW {
         let (one, other) = found(program, &open(count));
         (wrong, stuck) = (wrong | one, stuck | other);
     }
@@ -134,7 +160,12 @@ fn tested(name: &str, program: &Program, tally: &mut Tally) {
 fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: &mut Tally) {
     let question = Question { property: system.property(false), ..Question::default() };
     let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Watch::none() };
-    match cover(system, &question, &watch) {
+    let covered = cover(system, &question, &watch);
+    methods_agree(name, system, &question, &covered, tally);
+    if !matches!(covered, Covered::Unknown(_)) {
+        tally.decided(program);
+    }
+    match covered {
         Covered::Safe(counted) => {
             let proof = Proof::Counted(counted);
             match proof.check(system, &question.property, &|| None) {
@@ -170,6 +201,58 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
             assert!(!missed, "{name}\ncounting claims a violation with {counts:?} threads");
         }
         Covered::Unknown(_) => {}
+    }
+}
+
+/// A counter system that is written and read again has the same verdict.
+fn written(name: &str, counters: &Counters) {
+    let verdict = |system: &Counters| {
+        let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Watch::none() };
+        match decide(system, Method::Backward, &watch).verdict {
+            Covers::Safe(_) => Some(true),
+            Covers::Unsafe(_) => Some(false),
+            Covers::Unknown(_) => None,
+        }
+    };
+    let Some(expected) = verdict(counters) else { return };
+    if let Ok(text) = spec::write(counters) {
+        let system = spec::parse(text.as_bytes()).system.unwrap_or_else(|| panic!("{name}\n{text}"));
+        assert!(verdict(&system).is_none_or(|safe| safe == expected), "{name}\n{text}");
+    }
+    if let Ok(written) = tts::write(counters) {
+        let parsed = tts::parse(written.tts.as_bytes()).system;
+        let mut system = parsed.unwrap_or_else(|| panic!("{name}\n{}", written.tts));
+        system.read_init(written.init.as_bytes()).expect("as written");
+        system.read_targets(written.prop.as_bytes()).expect("as written");
+        assert!(verdict(&system.system).is_none_or(|safe| safe == expected), "{name}\n{}", written.tts);
+    }
+}
+
+/// The methods for counter systems, each alone, on what threads are counted by.
+fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Covered, tally: &mut Tally) {
+    let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Watch::none() };
+    let Some(products) = bound(system, question, &watch) else { return };
+    let Ok(counting) = counters_of(system, &question.property, &products) else { return };
+    tally.waking += usize::from(!counting.counters.is_plain());
+    if tally.programs.is_multiple_of(8) && !counting.counters.targets.is_empty() {
+        written(name, &counting.counters);
+    }
+    for method in [Method::Backward, Method::KarpMiller] {
+        let safe = match decide(&counting.counters, method, &watch).verdict {
+            Covers::Safe(_) => true,
+            Covers::Unsafe(_) => false,
+            Covers::Unknown(_) => continue,
+        };
+        match method {
+            Method::Backward => tally.backward += 1,
+            _ => tally.karp_miller += 1,
+        }
+        let contradicts = match covered {
+            Covered::Safe(_) => !safe,
+            Covered::Unsafe(_) => safe,
+            Covered::Unknown(_) => false,
+        };
+        assert!(!contradicts, "{name}\n{} contradicts {covered:?}", method.name());
     }
 }
 
@@ -213,4 +296,36 @@ fn boolean_texts() {
         tested(&format!("boolean {seed}\n{text}"), &program, &mut tally);
     }
     println!("boolean: {tally:?}");
+}
+
+#[test]
+fn broadcast_programs() {
+    let mut tally = Tally::default();
+    for seed in random::seeds(300) {
+        let text = crowd(seed);
+        let parsed = bp::parse(text.as_bytes());
+        let program = parsed.program.unwrap_or_else(|| panic!("{text}"));
+        let program = if seed % 3 == 0 { opened(program, 0) } else { program };
+        tested(&format!("crowd {seed}\n{text}"), &program, &mut tally);
+    }
+    println!("broadcast: {tally:?}");
+}
+
+/// The family of the benchmark is what it claims to be: no variable is left out, and what is reached stays the same.
+#[test]
+fn variables_cost_what_is_reached() {
+    let proved = |count: usize, wrong: bool| {
+        let program = aw::parse(variables(count, wrong).as_bytes()).program.expect("a program");
+        assert_eq!(reduce(&program).shared, vec![true; count + 1]);
+        let system = Encoded::new(&program, &Threads::many(&program), true).expect("an encoding");
+        let question = Question { property: system.property(false), ..Question::default() };
+        cover(&system, &question, &Watch::none())
+    };
+    let states = |count: usize| match proved(count, false) {
+        Covered::Safe(counted) => counted.products.facts(),
+        other => panic!("{count}: {other:?}"),
+    };
+    let few = states(2);
+    [5, 20, 40].into_iter().for_each(|count| assert_eq!(states(count), few, "{count}"));
+    assert!(matches!(proved(20, true), Covered::Unsafe(counts) if counts == [2]));
 }

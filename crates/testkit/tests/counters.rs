@@ -3,8 +3,9 @@
 //! `ALLWAYS_RANDOM=N` sets the number of random systems of each kind.
 
 use allways_engines::engine::Watch;
+use allways_engines::meet::coverability::board::Board;
 use allways_engines::meet::coverability::net::{self, Net, Rows};
-use allways_engines::meet::coverability::{Method, decide, forward};
+use allways_engines::meet::coverability::{Method, backward, decide, forward};
 use allways_evidence::StopReason;
 use allways_evidence::counters::{
     Evidence, Proof, Run, Verdict, check_proof, check_run, read_evidence, write_evidence,
@@ -86,10 +87,14 @@ fn methods_and_brute_force_agree() {
             system.validate().expect("a valid system");
             let brute = goes_wrong(&system, 3000);
             let mut answers = Vec::new();
+            let board = Board::new(&system).filter(|_| seed % 2 == 0);
             for method in [Method::Backward, Method::KarpMiller, Method::Forward, Method::Coverability] {
                 let what = format!("{kind:?} {seed}, {}", method.name());
                 let report = match method {
-                    Method::Forward => forward::decide_within(&system, EFFORT, &Watch::none()),
+                    Method::Backward => backward::decide_telling(&system, board.as_ref(), &Watch::none()),
+                    Method::Forward => {
+                        forward::decide_within(&system, EFFORT, board.as_ref(), &Watch::none())
+                    }
                     Method::Coverability if kind == Kind::Exact || seed % 8 > 0 => continue,
                     _ => decide(&system, method, &Watch::none()),
                 };

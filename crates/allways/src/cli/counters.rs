@@ -73,11 +73,10 @@ fn method(arguments: &Check) -> Result<Method, Failure> {
         (search.start.threads.is_some(), "--threads"),
         (search.start.unreduced, "--unreduced"),
         (arguments.targets.deadlock, "--deadlock"),
+        (arguments.explain, "--explain"),
+        (arguments.scheduler.is_some(), "--scheduler"),
     ];
-    if let Some((_, option)) = ignored.iter().find(|(given, _)| *given) {
-        let help = format!("leave out {option}");
-        return Err(Failure::Usage(format!("{option} is not for .spec and .tts files"), help));
-    }
+    refuse(&ignored)?;
     if search.engine == "auto" {
         return Ok(Method::Coverability);
     }
@@ -89,6 +88,17 @@ fn method(arguments: &Check) -> Result<Method, Failure> {
             format!("take one of {names}"),
         )
     })
+}
+
+/// Refuses options that would be ignored.
+fn refuse(ignored: &[(bool, &str)]) -> Result<(), Failure> {
+    match ignored.iter().find(|(given, _)| *given) {
+        Some((_, option)) => Err(Failure::Usage(
+            format!("{option} is not for .spec and .tts files"),
+            format!("leave out {option}"),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn check_one(

@@ -135,8 +135,8 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
     let trace = match &case.evidence {
         Ok(Evidence::Trace(trace)) => trace,
         Ok(Evidence::Proof(_)) => {
-            let help = "`allways certify` checks invariants".to_string();
-            return Err(Failure::Usage(format!("{name} is an invariant, which has no steps"), help));
+            let help = "`allways certify` checks proofs".to_string();
+            return Err(Failure::Usage(format!("{name} is a proof, which has no steps"), help));
         }
         Err(text) => {
             context.output.verdict("rejected", &format!("{name} is no run of {file}: {text}"));

@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::session::Session;
 use super::stats::{self, Stats};
 use super::{Context, Failure, words};
+use allways::counters::is_counters;
 use allways::verify::{name, nothing};
 use allways::views::NAME;
 use allways::{
@@ -23,6 +24,11 @@ pub fn run(arguments: &Reach, context: &mut Context) -> Result<Exit, Failure> {
     if !arguments.target.is_empty() {
         let what = "reach takes no --target: it finds all states, good or bad".to_string();
         return Err(Failure::Usage(what, "use `allways check` to ask about a state".to_string()));
+    }
+    if is_counters(&arguments.file) {
+        let what =
+            "reach is not for .spec and .tts files: any number of threads has no list of states".to_string();
+        return Err(Failure::Usage(what, "use `allways check` to ask about a target".to_string()));
     }
     let search = &arguments.search;
     if search.engine == NAME {

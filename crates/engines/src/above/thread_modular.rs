@@ -58,7 +58,7 @@ impl Method<'_> {
 }
 
 /// So many thread states are enough for a bound on the side.
-const ENOUGH: usize = 1 << 17;
+const ENOUGH: usize = 1 << 19;
 
 /// The sets of Flanagan and Qadeer as a bound for other methods, if there are not too many thread states.
 pub fn bound(system: &dyn Pushdown, question: &Question, watch: &Watch) -> Option<Products> {

@@ -6,7 +6,7 @@
 //! * [`forward`]: breadth first, with one thread, two, three, …; finds bugs;
 //! * [`duel`]: forward and backward against each other on two cores, what is used where no method is named.
 //!
-//! [`threads`] hands programs to them. What they share: [`net`], the rules in a form that is fast to use; [`basis`], sets of configurations; and
+//! [`threads`] hands programs to them. What they share: [`net`], the rules in a form that is fast to use; [`basis`], sets of configurations; [`board`], what the sides of a duel tell; and
 //! [`shorten`](mod@shorten).
 //!
 //! All of them take the relaxed reading of rules that test for an exact number, except [`forward`]. A run that the exact
@@ -14,6 +14,7 @@
 
 pub mod backward;
 pub mod basis;
+pub mod board;
 pub mod duel;
 pub mod forward;
 pub mod invariants;

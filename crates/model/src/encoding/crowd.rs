@@ -27,11 +27,6 @@ pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value
     if mixed {
         return refuse("any number of threads with variables that other threads write (x$)", span);
     }
-    for location in &program.locations {
-        if location.edges.iter().any(|edge| matches!(edge.op, Op::Wait(_) | Op::Broadcast(_))) {
-            return refuse("any number of threads with events", location.span);
-        }
-    }
     // A step resolves all counters of the location that it leaves.
     let mut counted: HashMap<LocationId, HashSet<&[LocationId]>> = HashMap::new();
     for never in &program.never {
@@ -42,6 +37,15 @@ pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value
                 }
             }
         });
+    }
+    for edge in program.locations.iter().flat_map(|location| &location.edges) {
+        // Who stands aside meanwhile is counted too late.
+        if let Op::Wait(event) | Op::Broadcast(event) = edge.op
+            && program.waits_for(edge.to) == Some(event)
+            && counted.contains_key(&edge.to)
+        {
+            return refuse("a wait of which at(…) speaks, right after another or a broadcast", edge.span);
+        }
     }
     if counted.values().any(|sets| sets.len() > 8) {
         return refuse("any number of threads with a place that many at(…) speak of", span);
@@ -139,8 +143,9 @@ impl Encoded {
         let counted = |(counter, locations): (usize, &Vec<_>)| {
             !locations.contains(&location) || key.values[first + counter] > 0
         };
+        let waits = self.program.waits_for(location).filter(|_| self.cap.is_none());
         self.watched.iter().enumerate().all(counted)
-            && self.program.waits_for(location).is_none_or(|event| key.values[self.waiting(event)] > 0)
+            && waits.is_none_or(|event| key.values[self.waiting(event)] > 0)
     }
 
     /// Whether all counters are numbers of threads.

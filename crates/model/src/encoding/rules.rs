@@ -14,12 +14,12 @@ use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
 const UNTOUCHED: Value = -1;
 
 /// The thread that moves, and from where.
-struct Mover<'a> {
-    thread: usize,
-    top: Symbol,
-    location: LocationId,
-    values: &'a [Value],
-    locals: Vec<Value>,
+pub(super) struct Mover<'a> {
+    pub thread: usize,
+    pub top: Symbol,
+    pub location: LocationId,
+    pub values: &'a [Value],
+    pub locals: Vec<Value>,
 }
 
 impl Encoded {
@@ -84,21 +84,24 @@ impl Encoded {
                 self.woken(&mover, (0, *event), (left.wrapping_sub(1), *aside), rules);
             }
             (Mode::Settling(aside), Point::Returning(location, edge)) => {
-                let frame = Frame {
-                    location: self.program.locations[location].edges[edge].to,
-                    calling: None,
-                    locals: self.with_mixed(values, thread, &cell.locals),
-                };
                 let mut values = values.to_vec();
-                let word = self.come(&mut values, thread, &frame);
+                let word = self.settle(&mut values, thread, (location, edge), &cell.locals);
                 self.add(rules, (self.waking(values, 0, (0, aside.wrapping_sub(1))), word), 0);
+            }
+            (Mode::Waking(event, ..), _) if self.cap.is_some() && self.over(*event, values) => {
+                self.add(rules, (self.settled(values.to_vec()), Word::one(top)), 0);
+            }
+            (Mode::Normal, Point::Returning(location, edge)) if self.aside(location, edge).is_some() => {
+                let mut values = values.to_vec();
+                let word = self.settle(&mut values, thread, (location, edge), &cell.locals);
+                self.add(rules, (self.settled(values), word), 0);
             }
             (Mode::Exhausted, _) => rules.push(Rule { shared, word: Word::one(top), line: 0 }),
             _ => {}
         }
     }
 
-    fn add(&self, rules: &mut Vec<Rule>, (key, word): (Key, Word), line: u32) {
+    pub(super) fn add(&self, rules: &mut Vec<Rule>, (key, word): (Key, Word), line: u32) {
         if self.countable(&key) {
             rules.push(Rule { shared: self.table.shared(self.capped(key)), word, line });
         }
@@ -209,13 +212,13 @@ impl Encoded {
     }
 
     /// Moves control to another location of the same frame.
-    fn go(&self, mover: &Mover<'_>, values: &mut [Value], to: LocationId) -> Word {
+    pub(super) fn go(&self, mover: &Mover<'_>, values: &mut [Value], to: LocationId) -> Word {
         self.arrive(values, mover.location, -1);
         self.come(values, mover.thread, &Frame { location: to, calling: None, locals: mover.locals.clone() })
     }
 
     /// Comes to the location of a frame. A task that ends goes back to the pool.
-    fn come(&self, values: &mut [Value], thread: usize, frame: &Frame) -> Word {
+    pub(super) fn come(&self, values: &mut [Value], thread: usize, frame: &Frame) -> Word {
         let role = self.roles[thread];
         let vanishes = role.pooled && self.program.templates[role.template].vanishes;
         if vanishes && self.program.locations[frame.location].edges.is_empty() {
@@ -333,38 +336,6 @@ impl Encoded {
         let word = self.go(mover, &mut values, edge.to);
         let mixed = if self.mixed { frame.locals.clone().into() } else { Box::default() };
         (Key { mode: Mode::Starting(template, self.cell_of(frame), mixed), values: values.into() }, word)
-    }
-
-    /// Moves a thread that broadcasts an event, or waited for it. So many are then left to be woken, and stand aside.
-    fn woken(
-        &self,
-        mover: &Mover<'_>,
-        (index, event): (usize, usize),
-        (left, aside): (Value, Value),
-        rules: &mut Vec<Rule>,
-    ) {
-        let edge = &self.program.locations[mover.location].edges[index];
-        let mut values = mover.values.to_vec();
-        let rule = if self.program.waits_for(edge.to) == Some(event) {
-            self.arrive(&mut values, mover.location, -1);
-            let point = Point::Returning(mover.location, index);
-            let cell = Cell { point, locals: self.project(point, &mover.locals) };
-            let word = Word::one(self.table.symbol(cell));
-            (self.waking(values, event, (left, aside.wrapping_add(1))), word)
-        } else {
-            let word = self.go(mover, &mut values, edge.to);
-            (self.waking(values, event, (left, aside)), word)
-        };
-        self.add(rules, rule, edge.span.line);
-    }
-
-    /// The shared state in the midst of a broadcast, or after it.
-    fn waking(&self, values: Vec<Value>, event: usize, (left, aside): (Value, Value)) -> Key {
-        match (left, aside) {
-            (0, 0) => self.settled(values),
-            (0, _) => Key { mode: Mode::Settling(aside), values: values.into() },
-            _ => Key { mode: Mode::Waking(event, left, aside), values: values.into() },
-        }
     }
 
     /// Where the procedure called by an edge returns to.

@@ -4,7 +4,7 @@ use super::super::arguments::{Certify, Replay};
 use super::super::exit::Exit;
 use super::super::session::Session;
 use super::super::{Context, Failure, words};
-use super::{emit, table, targets as show_targets};
+use super::{emit, refuse, table, targets as show_targets};
 use allways::Watch;
 use allways::counters::load;
 use allways::load::read;
@@ -37,6 +37,12 @@ fn case(
 
 /// Runs `certify`.
 pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failure> {
+    refuse(&[
+        (arguments.targets.deadlock, "--deadlock"),
+        (arguments.no_target, "--no-target"),
+        (arguments.start.threads.is_some(), "--threads"),
+        (arguments.start.unreduced, "--unreduced"),
+    ])?;
     Session::heed_interruptions();
     let session = Session::new(context.started, arguments.limits, false);
     let targets = &arguments.targets.states;

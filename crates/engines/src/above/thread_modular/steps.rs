@@ -17,8 +17,9 @@ use allways_model::pushdown::Shared;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// So many different stacks of one kind of threads are taken for stacks that grow without bound.
-const MOST_STACKS: usize = 1 << 18;
+/// So many different stacks under the tops of one kind of threads are taken for stacks that grow without bound. A stack that
+/// grows by one symbol with each step costs the square of this.
+const MOST_STACKS: usize = 1 << 12;
 
 /// What a sequence is made with.
 pub struct Steps<'a> {
@@ -74,8 +75,10 @@ impl<'a> Steps<'a> {
 
     /// Whether there are not too many stacks, nor facts.
     fn bounded(&self, kind: usize, facts: &Facts) -> Result<(), StopReason> {
-        if self.locals[kind].size() > MOST_STACKS {
-            let why = format!("there are more than {MOST_STACKS} stacks, and this method keeps them whole");
+        if self.locals[kind].contexts().len() > MOST_STACKS {
+            let why = format!(
+                "there are more than {MOST_STACKS} stacks under tops, and this method keeps them whole"
+            );
             return Err(StopReason::GaveUp(why));
         }
         if facts.len() > self.method.most() { Err(self.method.too_many()) } else { Ok(()) }

@@ -7,6 +7,7 @@
 //! rules on the way from it are a run. Members with few tokens are expanded first: they make others superfluous.
 
 use super::basis::Basis;
+use super::board::Board;
 use super::invariants::Invariants;
 use super::net::{Entry, Net, Rows, configuration, count, row};
 use super::oracle::Oracle;
@@ -20,6 +21,11 @@ use std::collections::BinaryHeap;
 
 /// Decides, or gives up.
 pub fn decide(system: &Counters, watch: &Watch) -> Report {
+    decide_telling(system, None, watch)
+}
+
+/// The same, and tells on a board what it finds.
+pub fn decide_telling(system: &Counters, board: Option<&Board>, watch: &Watch) -> Report {
     let made = Net::new(system).and_then(|net| Ok((net, Oracle::new(system, watch)?)));
     let (net, oracle) = match made {
         Ok(made) => made,
@@ -33,6 +39,7 @@ pub fn decide(system: &Counters, watch: &Watch) -> Report {
         basis: Basis::new(system.locals.len()),
         origins: Vec::new(),
         waiting: BinaryHeap::new(),
+        board,
         images: 0,
     };
     let verdict = search.run(watch).unwrap_or_else(Verdict::Unknown);
@@ -49,6 +56,7 @@ struct Search<'a> {
     origins: Vec<Option<(u32, u32)>>,
     /// Members to be expanded, those with few tokens first, then the older.
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
+    board: Option<&'a Board>,
     images: u64,
 }
 
@@ -69,6 +77,9 @@ impl Search<'_> {
                 continue;
             }
             let shared = self.basis.shared(member);
+            if let Some(board) = self.board.filter(|board| board.has_room()) {
+                board.tell(configuration(shared, self.basis.row(member)), self.rules_from(member));
+            }
             self.net.leading_to(shared, self.basis.row(member), &mut rules);
             for &number in &rules {
                 let rule = self.net.rule(number);
@@ -114,12 +125,17 @@ impl Search<'_> {
         self.waiting.push(Reverse((total, member)));
         let configuration = configuration(shared, tokens);
         let initial = self.system.initial.iter().find_map(|initial| initial.covering(&configuration))?;
+        Some(Run { initial, rules: self.rules_from(member) })
+    }
+
+    /// The rules by which a member leads to a target.
+    fn rules_from(&self, member: u32) -> Vec<u32> {
         let mut rules = Vec::new();
         let mut at = member;
         while let Some((rule, next)) = self.origins[at as usize] {
             rules.push(rule);
             at = next;
         }
-        Some(Run { initial, rules })
+        rules
     }
 }

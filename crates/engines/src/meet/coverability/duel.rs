@@ -2,8 +2,10 @@
 //!
 //! Backward decides everything in principle, and is slow where much of what is bad cannot occur. It starts alone, since most
 //! systems take it a moment. Then forward looks for bugs; after a while Karp and Miller's tree takes over, which
-//! decides as well, unless a rule that moves tokens can fire. What forward stores is limited: it must not starve the other side.
+//! decides as well, unless a rule that moves tokens can fire. Backward tells forward on a [`Board`] what leads to a target: they
+//! may meet in the middle. What forward stores is limited: it must not starve the other side.
 
+use super::board::Board;
 use super::forward::{Effort, decide_within};
 use super::{Method, Report, backward, karp_miller};
 use crate::engine::Watch;
@@ -29,17 +31,18 @@ const WITHOUT_A_TREE: Effort = Effort { images: u64::MAX, stored: 1 << 20 };
 /// Decides, or says why neither side could.
 pub fn decide(system: &Counters, watch: &Watch) -> Report {
     let over = AtomicBool::new(false);
+    let board = Board::new(system);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        let start = |side: fn(&Counters, &Watch) -> Report| {
-            let (sender, over) = (sender.clone(), &over);
+        let start = |side: fn(&Counters, Option<&Board>, &Watch) -> Report| {
+            let (sender, over, board) = (sender.clone(), &over, board.as_ref());
             scope.spawn(move || {
-                let report = side(system, &Watch { over: Some(over), ..*watch });
+                let report = side(system, board, &Watch { over: Some(over), ..*watch });
                 // The receiver is gone only if the duel is over.
                 let _ = sender.send(report);
             });
         };
-        start(backward::decide);
+        start(backward::decide_telling);
         let mut first = receiver.recv_timeout(HEAD_START).ok();
         if let Some(report) = first.take_if(|report| decided(report)) {
             return report;
@@ -74,12 +77,12 @@ fn decided(report: &Report) -> bool {
     !matches!(report.verdict, Verdict::Unknown(_))
 }
 
-fn ahead(system: &Counters, watch: &Watch) -> Report {
-    let report = decide_within(system, BEFORE_THE_TREE, watch);
+fn ahead(system: &Counters, board: Option<&Board>, watch: &Watch) -> Report {
+    let report = decide_within(system, BEFORE_THE_TREE, board, watch);
     let Verdict::Unknown(StopReason::Bound(_)) = report.verdict else { return report };
     let report = karp_miller::decide(system, watch);
     match report.verdict {
-        Verdict::Unknown(StopReason::GaveUp(_)) => decide_within(system, WITHOUT_A_TREE, watch),
+        Verdict::Unknown(StopReason::GaveUp(_)) => decide_within(system, WITHOUT_A_TREE, board, watch),
         _ => report,
     }
 }

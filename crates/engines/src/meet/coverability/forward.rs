@@ -5,6 +5,7 @@
 //! round to round. In a monotone system a configuration that is covered by one that was seen is left out: whatever it can
 //! cover, the other can.
 
+use super::board::{Board, Reader};
 use super::{Method, Report};
 use crate::engine::{Progress, Watch};
 use allways_evidence::StopReason;
@@ -16,7 +17,7 @@ use rustc_hash::FxBuildHasher;
 
 /// Looks for a run that goes wrong.
 pub fn decide(system: &Counters, watch: &Watch) -> Report {
-    decide_within(system, Effort { images: u64::MAX, stored: usize::MAX }, watch)
+    decide_within(system, Effort { images: u64::MAX, stored: usize::MAX }, None, watch)
 }
 
 /// When to give up.
@@ -28,9 +29,9 @@ pub struct Effort {
     pub stored: usize,
 }
 
-/// The same with a limited effort.
-pub fn decide_within(system: &Counters, effort: Effort, watch: &Watch) -> Report {
-    let mut search = Search::new(system, effort);
+/// The same with a limited effort, and with what is told on a board.
+pub fn decide_within(system: &Counters, effort: Effort, board: Option<&Board>, watch: &Watch) -> Report {
+    let mut search = Search::new(system, effort, board);
     let verdict = search.run(watch).unwrap_or_else(Verdict::Unknown);
     Report { verdict, method: Method::Forward, stored: search.stored, images: search.images }
 }
@@ -40,6 +41,7 @@ struct Search<'a> {
     /// By the shared state before them.
     rules: Vec<Vec<(u32, &'a Rule)>>,
     effort: Effort,
+    told: Option<Reader<'a>>,
     stored: usize,
     images: u64,
 }
@@ -54,7 +56,7 @@ enum Explored {
 }
 
 impl<'a> Search<'a> {
-    fn new(system: &'a Counters, effort: Effort) -> Search<'a> {
+    fn new(system: &'a Counters, effort: Effort, board: Option<&'a Board>) -> Search<'a> {
         let mut rules: Vec<Vec<(u32, &Rule)>> = vec![Vec::new(); system.shared.len()];
         let mut seen = HashSet::new();
         for (number, rule) in system.rules.iter().enumerate() {
@@ -62,7 +64,16 @@ impl<'a> Search<'a> {
                 rules[rule.from as usize].push((number as u32, rule));
             }
         }
-        Search { system, rules, effort, stored: 0, images: 0 }
+        let told = board.map(|board| Reader::new(board, system));
+        Search { system, rules, effort, told, stored: 0, images: 0 }
+    }
+
+    /// The rules from a configuration to one that is bad, if it is, or if they are known.
+    fn goal(&mut self, configuration: &Configuration) -> Option<Vec<u32>> {
+        if self.system.is_bad(configuration) {
+            return Some(Vec::new());
+        }
+        Some(self.told.as_mut()?.lead(configuration)?.to_vec())
     }
 
     fn run(&mut self, watch: &Watch) -> Result<Verdict, StopReason> {
@@ -113,8 +124,8 @@ impl<'a> Search<'a> {
         // Where each configuration comes from; `None` for those to start from.
         let mut found: Vec<(Configuration, Option<(u32, u32)>)> = Vec::new();
         for start in starts {
-            if self.system.is_bad(&start) {
-                return Ok(Explored::Found(Run { initial: start, rules: Vec::new() }));
+            if let Some(rules) = self.goal(&start) {
+                return Ok(Explored::Found(Run { initial: start, rules }));
             }
             if seen.insert(&start) {
                 found.push((start, None));
@@ -135,8 +146,10 @@ impl<'a> Search<'a> {
                     watch.check(&progress)?;
                 }
                 let Some(after) = step(rule, &found[next].0) else { continue };
-                if self.system.is_bad(&after) {
-                    return Ok(Explored::Found(run(&found, next, number)));
+                if let Some(rest) = self.goal(&after) {
+                    let mut run = run(&found, next, number);
+                    run.rules.extend(rest);
+                    return Ok(Explored::Found(run));
                 }
                 if seen.insert(&after) {
                     self.stored += 1;
