@@ -153,3 +153,21 @@ fn what_views_cannot_speak_of() {
         unknown(&allways(&format!("check --quiet {file} --engine views")), what);
     }
 }
+
+/// The walk of DrUBA, Figure 1, for the abstractions of its section 5: it ends with the paper's numbers of abstract states.
+#[test]
+fn the_walk_through_program_p() {
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("walks");
+    let text =
+        fs::read_to_string(common::corpus().join("../aw/int-druba-figure-1-predicates.aw")).expect("text");
+    let third = file(&folder, "third.aw", &text);
+    let second = file(&folder, "second.aw", text.replace("predicate m == 0;\n", ""));
+    for (program, threads, states) in [(&second, 2, 12), (&second, 3, 13), (&third, 3, 14), (&third, 4, 14)] {
+        let run = allways(&format!("check --engine views --stats {program} --threads {threads}"));
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(run.out.contains(&format!("→[{states}]")), "{threads} threads: {}", run.out);
+    }
+}
