@@ -35,7 +35,7 @@
 //! a sum besides its changes: if no weight is negative, it is at least the sum over the threads that are looked at, and if none
 //! is positive, at most; if all threads are looked at, it is that sum.
 //!
-//! Read in this order: [`steps`], programs as formulas; [`bad`], properties; [`obligations`], what closed means, as queries;
+//! Read in this order: [`steps`], programs as formulas, with `expressions` and `walk`; [`bad`], properties; [`obligations`], what closed means, as queries;
 //! [`check`](mod@check), which asks a solver; [`text`].
 
 pub mod bad;
@@ -44,6 +44,7 @@ mod expressions;
 pub mod obligations;
 pub mod steps;
 pub mod text;
+mod walk;
 
 pub use check::{Judge, check};
 pub use text::{read_views, write_views};

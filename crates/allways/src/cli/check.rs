@@ -12,7 +12,7 @@ use super::steps::Rows;
 use super::story::{self, Telling};
 use super::views::{Task, beside, both};
 use super::{Context, Failure, words};
-use allways::verify::{cover, name, nothing, shorten};
+use allways::verify::{cover, name, nothing};
 use allways::views::NAME;
 use allways::{
     Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, auto, check, engines, load,
@@ -68,9 +68,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long threads are counted before few of them are tried, and after.
 const AT_FIRST: Duration = Duration::from_secs(1);
 const AT_LAST: Duration = Duration::from_secs(30);
-
-/// How long a program with integers is searched with each number of threads before anything else is tried.
-const HUNT: Duration = Duration::from_millis(500);
 
 /// One file of those to be checked.
 pub(super) struct One<'a> {
@@ -141,42 +138,6 @@ impl One<'_> {
                     *engines = both(engines, views);
                 }
                 self.conclude((&loaded, &question, None), checked, destination, context)
-            }
-        }
-    }
-
-    /// What a short search from below says of a program with integers, with 1, 2, 3, 4 threads if their number is open: bounds
-    /// from above that list values may have no end where a bug is near, or where there are few states.
-    fn hunted(
-        &self,
-        loaded: &Loaded,
-        question: &Question,
-    ) -> Result<Option<(Loaded, Question, Checked)>, Failure> {
-        let Some(free) = engines().iter().find(|engine| engine.name() == "free") else { return Ok(None) };
-        let Some(mut loaded) = loaded.afresh()? else { return Ok(None) };
-        loop {
-            let property = loaded.property(&[], &Watch::none())?;
-            let question = Question { property, ..question.clone() };
-            let mut checked = self.session.watched(|watch| {
-                let deadline = watch.deadline.into_iter().chain([Instant::now() + HUNT]).min();
-                check(&loaded.system, &question, *free, &Watch { deadline, ..*watch })
-            })?;
-            checked.report.engine = Some(free.name());
-            match &checked.report.verdict {
-                Verdict::Unknown(StopReason::GaveUp(_) | StopReason::Time) if loaded.grow()? => {}
-                Verdict::Unknown(_) => return Ok(None),
-                Verdict::Safe(_) => return Ok(Some((loaded, question, checked))),
-                Verdict::Unsafe(_) => {
-                    if !checked.shortest {
-                        self.session.watched(|watch| {
-                            let deadline =
-                                watch.deadline.into_iter().chain([Instant::now() + 2 * HUNT]).min();
-                            let watch = Watch { deadline, ..*watch };
-                            shorten(&loaded.system, &question.property, &mut checked, &watch)
-                        })?;
-                    }
-                    return Ok(Some((loaded, question, checked)));
-                }
             }
         }
     }

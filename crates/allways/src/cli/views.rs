@@ -9,8 +9,9 @@ use super::stats::write_cells;
 use super::{Context, Failure, words};
 use allways::load::{load_program, read};
 use allways::threads::Counts;
+use allways::verify::shorten;
 use allways::views::{NAME, Viewed, certify, has_integers, prove};
-use allways::{Loaded, Refuted, StopReason, Verdict, Watch};
+use allways::{Checked, Loaded, Question, Refuted, StopReason, Verdict, Watch, check, engines};
 use allways_engines::engine::Cell;
 use allways_engines::meet::observation::walk;
 use allways_evidence::views::{read_views, write_views};
@@ -31,6 +32,9 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// How long views are waited for after the engines have given up.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a program with integers is searched with each number of threads before anything else is tried.
+const HUNT: Duration = Duration::from_millis(500);
 
 /// What to prove, and how.
 pub(super) struct Task {
@@ -100,6 +104,42 @@ pub(super) fn both(engines: &StopReason, views: &StopReason) -> StopReason {
 }
 
 impl One<'_> {
+    /// What a short search from below says of a program with integers, with 1, 2, 3, 4 threads if their number is open: bounds
+    /// from above that list values may have no end where a bug is near, or where there are few states.
+    pub(super) fn hunted(
+        &self,
+        loaded: &Loaded,
+        question: &Question,
+    ) -> Result<Option<(Loaded, Question, Checked)>, Failure> {
+        let Some(free) = engines().iter().find(|engine| engine.name() == "free") else { return Ok(None) };
+        let Some(mut loaded) = loaded.afresh()? else { return Ok(None) };
+        loop {
+            let property = loaded.property(&[], &Watch::none())?;
+            let question = Question { property, ..question.clone() };
+            let mut checked = self.session.watched(|watch| {
+                let deadline = watch.deadline.into_iter().chain([Instant::now() + HUNT]).min();
+                check(&loaded.system, &question, *free, &Watch { deadline, ..*watch })
+            })?;
+            checked.report.engine = Some(free.name());
+            match &checked.report.verdict {
+                Verdict::Unknown(StopReason::GaveUp(_) | StopReason::Time) if loaded.grow()? => {}
+                Verdict::Unknown(_) => return Ok(None),
+                Verdict::Safe(_) => return Ok(Some((loaded, question, checked))),
+                Verdict::Unsafe(_) => {
+                    if !checked.shortest {
+                        self.session.watched(|watch| {
+                            let deadline =
+                                watch.deadline.into_iter().chain([Instant::now() + 2 * HUNT]).min();
+                            let watch = Watch { deadline, ..*watch };
+                            shorten(&loaded.system, &question.property, &mut checked, &watch)
+                        })?;
+                    }
+                    return Ok(Some((loaded, question, checked)));
+                }
+            }
+        }
+    }
+
     /// Tells what views have shown, and writes the evidence.
     pub(super) fn conclude_viewed(
         &self,
