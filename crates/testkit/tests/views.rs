@@ -411,3 +411,14 @@ fn a_plateau_of_one_thread_is_no_proof() {
         assert!(found.views.is_err(), "no views prove what is wrong");
     }
 }
+
+/// Choices of a property are made one by one: what can be true once and false once is violated.
+#[test]
+fn choices_of_a_property_are_different_ones() {
+    let program = parsed("shared int x; thread p[*] { loop { x = x + 1; } }\nnever x == 3 && * && !*;")
+        .expect("a program");
+    assert!(explore(&program, &[1], 100).1);
+    if solver() {
+        assert!(find(&program, &[None], &Settings::default(), &|| None).views.is_err());
+    }
+}

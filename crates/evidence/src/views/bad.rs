@@ -31,7 +31,8 @@ pub fn alternatives(
 ) -> Result<Vec<Alternative>, Unsupported> {
     let mut all = Vec::new();
     for never in &program.never {
-        let found = violated(&never.expr, true, steps)?;
+        // All choices of a property have names of their own.
+        let found = violated(&never.expr, true, steps, &mut Notes::default())?;
         if found.len() > MOST {
             return Err(Unsupported::new("a property with many alternatives", never.span));
         }
@@ -81,11 +82,17 @@ fn one(condition: Term, demands: Vec<(Vec<LocationId>, usize)>) -> Vec<Alternati
 }
 
 /// Ways in which an expression is true, or false.
-fn violated(expr: &Expr, expected: bool, steps: &Steps) -> Result<Vec<Alternative>, Unsupported> {
+fn violated(
+    expr: &Expr,
+    expected: bool,
+    steps: &Steps,
+    notes: &mut Notes,
+) -> Result<Vec<Alternative>, Unsupported> {
     match expr {
-        Expr::Unary(Unary::Not, operand) => return violated(operand, !expected, steps),
+        Expr::Unary(Unary::Not, operand) => return violated(operand, !expected, steps, notes),
         Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, span) => {
-            let (left, right) = (violated(left, expected, steps)?, violated(right, expected, steps)?);
+            let left = violated(left, expected, steps, notes)?;
+            let right = violated(right, expected, steps, notes)?;
             if (*operator == Binary::Or) == expected {
                 return Ok(left.into_iter().chain(right).collect());
             }
@@ -116,16 +123,17 @@ fn violated(expr: &Expr, expected: bool, steps: &Steps) -> Result<Vec<Alternativ
     let shared = steps.shared.iter().map(|known| Term::variable(&known.name)).collect();
     let values = Values { shared, locals: Vec::new() };
     let scope = Scope { values: &values, next: None, this: None, other: None };
-    let mut notes = Notes::default();
-    let condition = truth(expr, &scope, &mut notes)?;
+    let known = notes.choices.len();
+    let condition = truth(expr, &scope, notes)?;
     let condition = if expected { condition } else { condition.negation() };
-    let bounds = notes.choices.iter().map(|(name, low, high)| {
+    let wrong = std::mem::take(&mut notes.wrong);
+    let bounds = notes.choices[known..].iter().map(|(name, low, high)| {
         let choice = Term::variable(name);
         Term::and([Term::number(*low).at_most(&choice), choice.at_most(&Term::number(*high))])
     });
     // What goes wrong in a property violates it.
-    let wrong = Term::or(notes.wrong.iter().cloned());
-    Ok(one(Term::and([Term::or([condition, wrong])].into_iter().chain(bounds)), Vec::new()))
+    let condition = Term::or(wrong.into_iter().chain([condition]));
+    Ok(one(Term::and([condition].into_iter().chain(bounds)), Vec::new()))
 }
 
 /// What a comparison of a count with a number demands, if it is of that form: at least so many threads.

@@ -20,6 +20,9 @@ pub const ID: &str = "#id";
 /// The hidden local variable for `self`.
 pub const SELF: &str = "#self";
 
+/// The most variables, times locations: each step starts from all variables.
+const MOST: usize = 1 << 20;
+
 /// What formulas cannot say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported {
@@ -114,6 +117,13 @@ pub fn local(name: &str, position: usize) -> String {
 impl Steps {
     /// Translates a program.
     pub fn new(program: &Program) -> Result<Steps, Unsupported> {
+        let bodies = program.templates.iter().map(|template| &program.procedures[template.body]);
+        let slots =
+            bodies.clone().map(|body| body.slots()).fold(program.shared_slots(), usize::saturating_add);
+        if slots.saturating_mul(program.locations.len()) > MOST {
+            let span = bodies.map(|body| body.span).next().unwrap_or_default();
+            return Err(Unsupported::new("a program with so many variables and locations", span));
+        }
         let shared = known(&program.shared);
         let locks = program.shared.iter().any(|variable| variable.ty == Type::Lock);
         let mut templates = vec![None; program.locations.len()];

@@ -15,14 +15,17 @@
 //! row do not occur.
 
 use super::obligations::Setting;
-use super::steps::{Steps, local};
+use super::steps::{Known, Steps};
 use super::{MOST, Views, weighed};
 use crate::text::lines::{Line, Lines};
 use crate::text::{BadEvidence, VERSION};
 use allways_model::program::{LocationId, Program};
 use allways_smt::{Term, read_term};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Write};
+
+/// The most sums of weights in a text.
+const MOST_WEIGHTS: usize = 64;
 
 /// Writes views, one line after another.
 pub fn write_views(program: &Program, views: &Views, out: &mut dyn Write) -> io::Result<()> {
@@ -54,16 +57,32 @@ pub fn write_views(program: &Program, views: &Views, out: &mut dyn Write) -> io:
     writeln!(out, "end {}", views.rows.len())
 }
 
-/// The variables that the formula of a row may have.
-pub(super) fn variables(steps: &Steps, views: &Views, locations: &[LocationId]) -> BTreeSet<String> {
-    let shared = steps.shared.iter().map(|known| known.name.clone());
-    let sums = (0..views.weights.len()).map(weighed);
-    let locals = locations.iter().enumerate().flat_map(|(position, &location)| {
-        let template = steps.templates.get(location).copied().flatten();
-        let known = template.map_or(&[][..], |template| &steps.locals[template]);
-        known.iter().map(move |known| local(&known.name, position))
-    });
-    shared.chain(sums).chain(locals).collect()
+/// The names that formulas may speak of.
+struct Names {
+    shared: HashSet<String>,
+    /// For each template.
+    locals: Vec<HashSet<String>>,
+}
+
+impl Names {
+    fn new(steps: &Steps) -> Names {
+        let names = |known: &[Known]| known.iter().map(|known| known.name.clone()).collect();
+        Names {
+            shared: names(&steps.shared),
+            locals: steps.locals.iter().map(|known| names(known)).collect(),
+        }
+    }
+
+    /// Whether the formula of a row may speak of this variable.
+    fn knows(&self, name: &str, steps: &Steps, views: &Views, locations: &[LocationId]) -> bool {
+        if self.shared.contains(name) || (0..views.weights.len()).any(|index| weighed(index) == name) {
+            return true;
+        }
+        let Some((local, position)) = name.rsplit_once('@') else { return false };
+        let here = (0..locations.len()).find(|place| place.to_string() == position);
+        let template = here.and_then(|place| steps.templates.get(locations[place]).copied().flatten());
+        template.is_some_and(|template| self.locals[template].contains(local))
+    }
 }
 
 /// Reads views of a program.
@@ -83,7 +102,7 @@ pub fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> 
     let steps = Steps::new(program).map_err(|unsupported| {
         first.bad_here(format!("views cannot speak of {} (line {})", unsupported.what, unsupported.span.line))
     })?;
-    let mut reader = Reader { program, steps, views: Views::default() };
+    let mut reader = Reader { program, names: Names::new(&steps), steps, views: Views::default() };
     loop {
         let mut line = lines.next("`end`")?;
         match line.word("a keyword")? {
@@ -93,7 +112,9 @@ pub fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> 
                 reader.views.anchored = true;
                 line.end()?;
             }
-            "weights" if reader.views.rows.is_empty() => reader.weights(&mut line)?,
+            "weights" if reader.views.rows.is_empty() && reader.views.weights.len() < MOST_WEIGHTS => {
+                reader.weights(&mut line)?
+            }
             "row" if reader.views.size > 0 => reader.row(&mut line)?,
             "end" => {
                 line.count("rows", reader.views.rows.len())?;
@@ -110,6 +131,7 @@ pub fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> 
 
 struct Reader<'p> {
     program: &'p Program,
+    names: Names,
     steps: Steps,
     views: Views,
 }
@@ -170,9 +192,8 @@ impl Reader<'_> {
             }
             locations.push(location);
         }
-        let known = variables(&self.steps, &self.views, &locations);
-        let text = line.rest();
-        let read = read_term(text, &|name| known.contains(name).then(|| Term::variable(name)));
+        let known = |name: &str| self.names.knows(name, &self.steps, &self.views, &locations);
+        let read = read_term(line.rest(), &|name| known(name).then(|| Term::variable(name)));
         let formula = read.map_err(|bad| line.bad_after(bad.at, bad.what))?;
         if !formula.is_boolean() {
             return Err(line.bad_after(0, "expected a formula, found a number".to_string()));
@@ -186,13 +207,14 @@ impl Reader<'_> {
 
 /// Whether each row speaks of what it may.
 pub(super) fn well_formed(setting: &Setting<'_>) -> bool {
+    let names = Names::new(setting.steps);
     setting.views.rows.iter().all(|(locations, formula)| {
-        let known = variables(setting.steps, setting.views, locations);
+        let known = |name: &str| names.knows(name, setting.steps, setting.views, locations);
         let mut found = BTreeSet::new();
         formula.variables(&mut found);
         let sorted = locations.windows(2).all(|pair| pair[0] <= pair[1]);
         let placed = locations.len() == setting.views.size
             && locations.iter().all(|&at| setting.template(at).is_some());
-        sorted && placed && formula.is_boolean() && found.iter().all(|name| known.contains(&**name))
+        sorted && placed && formula.is_boolean() && found.iter().all(|name| known(name))
     })
 }
