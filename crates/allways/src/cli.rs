@@ -1,7 +1,7 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
 //! Read in this order: [`exit`] and [`arguments`], what users see first; [`choice`], which engine answers; the commands
-//! [`check`] with [`schedule`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`] and [`format`](mod@format); [`counters`], the same commands for counter systems; then what they
+//! [`check`] with [`schedule`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`] and [`format`](mod@format); [`counters`], the same commands for counter systems; [`views`], proofs with a solver; then what they
 //! share: [`session`] (limits, interruption, memory), [`progress`], [`output`], [`diagnostics`], [`steps`] and [`story`]
 //! (traces), [`stats`], [`words`].
 
@@ -23,6 +23,7 @@ mod session;
 mod stats;
 mod steps;
 mod story;
+mod views;
 mod words;
 
 use allways::counters::is_counters;
@@ -85,7 +86,10 @@ fn run(started: Instant) -> Exit {
         Command::Certify(arguments) if is_counters(&arguments.file) => {
             counters::certify(&arguments, &mut context)
         }
-        Command::Certify(arguments) => evidence::certify(&arguments, &mut context),
+        Command::Certify(arguments) => {
+            let theirs = views::certify_views(&arguments, &mut context);
+            theirs.unwrap_or_else(|| evidence::certify(&arguments, &mut context))
+        }
         Command::Replay(arguments) if is_counters(&arguments.file) => {
             counters::replay(&arguments, &mut context)
         }
@@ -113,6 +117,7 @@ fn list_engines(output: &mut Output) {
         for engine in engines() {
             writeln!(out, "{:width$}  {}", engine.name(), engine.summary())?;
         }
+        writeln!(out, "{:width$}  {}", allways::views::NAME, allways::views::SUMMARY)?;
         writeln!(out, "\nFor .spec and .tts files:\n")?;
         for method in Method::ALL {
             writeln!(out, "{:width$}  {}", method.name(), method.summary())?;

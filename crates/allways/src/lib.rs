@@ -28,7 +28,7 @@
 //! # }
 //! ```
 //!
-//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`scheduled`], [`story`], [`counters`]; then the program, from `src/cli.rs` on.
+//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`views`], [`scheduled`], [`story`], [`counters`]; then the program, from `src/cli.rs` on.
 
 pub mod counters;
 pub mod flatten;
@@ -38,6 +38,7 @@ pub mod story;
 pub mod system;
 pub mod threads;
 pub mod verify;
+pub mod views;
 
 pub use allways_engines::engine::{
     Engine, Figures, Progress, Question, Report, VisibleStates, Watch, auto, engines,

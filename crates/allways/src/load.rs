@@ -238,6 +238,12 @@ impl Loaded {
         })
     }
 
+    /// The same program as it was when it was read, if it is one.
+    pub fn afresh(&self) -> Result<Option<Loaded>, LoadError> {
+        let Some(encoded) = self.system.program() else { return Ok(None) };
+        Loaded::of(encoded.program(), &self.path, self.remarks.clone(), &self.options).map(Some)
+    }
+
     /// The same program with any number of threads wherever it leaves the number open; `None` if it does not, or uses what
     /// cannot be said of any number.
     pub fn any_number(&self) -> Result<Option<Loaded>, LoadError> {

@@ -92,6 +92,21 @@ impl Counts {
         Ok(open.then_some(Threads { cut: None, many, ..threads }))
     }
 
+    /// How many threads of each template there are; none where any number may be.
+    pub fn by_template(&self, program: &Program) -> Result<Vec<Option<usize>>, NoSuchThreads> {
+        let (threads, _) = self.threads(program, 1)?;
+        let mut counts: Vec<Option<usize>> = threads.running.iter().copied().map(Some).collect();
+        for (index, template) in program.templates.iter().enumerate() {
+            if template.count == Count::Any {
+                counts[index] = None;
+            }
+        }
+        for (name, count) in &self.0 {
+            counts[which(program, name.as_deref())?] = Some(*count);
+        }
+        Ok(counts)
+    }
+
     /// The threads of a program. Where nobody says how many there are, or how many can be started, take `any`.
     ///
     /// Also whether that happened: then it may help to take more.

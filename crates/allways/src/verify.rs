@@ -187,7 +187,7 @@ pub fn cover(
 }
 
 /// Replaces an accepted trace by the shortest one that is found, once that is accepted, too.
-fn shorten(
+pub fn shorten(
     system: &dyn Pushdown,
     property: &Property,
     checked: &mut Checked,

@@ -224,6 +224,8 @@ pub struct Watch<'a> {
     pub interrupt: &'a AtomicBool,
     /// Stop when this becomes true: another engine has decided.
     pub over: Option<&'a AtomicBool>,
+    /// Stop when this becomes true: a method beside all engines has decided.
+    pub beside: Option<&'a AtomicBool>,
     /// Told now and then how far the engine has come.
     pub progress: &'a (dyn Fn(&Progress) + Sync),
 }
@@ -238,6 +240,7 @@ impl Watch<'_> {
             memory_used: &|| 0,
             interrupt: &NEVER,
             over: None,
+            beside: None,
             progress: &|_| (),
         }
     }
@@ -250,9 +253,8 @@ impl Watch<'_> {
 
     /// Whether to stop, were this many bytes to be allocated now. To be asked before a large allocation.
     pub fn room_for(&self, bytes: usize) -> Result<(), StopReason> {
-        if self.interrupt.load(Ordering::Relaxed)
-            || self.over.is_some_and(|over| over.load(Ordering::Relaxed))
-        {
+        let over = [self.over, self.beside].into_iter().flatten().any(|over| over.load(Ordering::Relaxed));
+        if over || self.interrupt.load(Ordering::Relaxed) {
             return Err(StopReason::Interrupted);
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {

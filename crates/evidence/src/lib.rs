@@ -1,6 +1,6 @@
 //! Verdicts, the evidence they carry, and the two checkers that accept or reject it.
 //!
-//! This crate depends on `allways-model` and a hash table alone. That the checkers share no code with the engines is a
+//! This crate depends on `allways-model`, `allways-smt` and a hash table alone. That the checkers share no code with the engines is a
 //! fact of the build, not a promise. Read in this order:
 //!
 //! * [`verdict`]: safe with an invariant, unsafe with a trace, or unknown with the reason;
@@ -12,7 +12,8 @@
 //! * [`counted`]: programs as [counter systems](counters), whose proofs are proofs about the programs;
 //! * [`rejection`]: why a checker does not accept, naming the failing step;
 //! * [`text`]: both as text files;
-//! * [`counters`]: the same for counter systems, with any number of threads.
+//! * [`counters`]: the same for counter systems, with any number of threads;
+//! * [`views`]: formulas about what a few threads see together, for programs with integers.
 
 pub mod counted;
 pub mod counters;
@@ -26,6 +27,7 @@ mod shape;
 pub mod text;
 pub mod trace;
 pub mod verdict;
+pub mod views;
 
 pub use counted::Counted;
 pub use induct::induct;
@@ -38,3 +40,4 @@ pub use replay::replay;
 pub use text::{BadEvidence, Evidence, read_evidence, write_evidence};
 pub use trace::{Step, Trace};
 pub use verdict::{Proof, StopReason, Verdict};
+pub use views::Views;

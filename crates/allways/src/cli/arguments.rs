@@ -3,8 +3,10 @@
 use super::session::Limits;
 use allways::scheduled::Scheduler;
 use allways::threads::Counts;
+use allways::views;
 use allways::{Options, engines};
 use allways_engines::meet::coverability::Method;
+use allways_smt::Settings;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -88,6 +90,8 @@ pub struct Check {
     #[arg(conflicts_with_all = ["window", "no_symmetry", "published_bound", "no_frontier", "threads", "states", "deadlock"])]
     pub scheduler: Option<Scheduler>,
     #[command(flatten)]
+    pub smt: Smt,
+    #[command(flatten)]
     pub search: Search,
 }
 
@@ -119,6 +123,8 @@ pub struct Certify {
     /// Nothing is to be avoided, whatever FILE.spec says: for evidence that reach wrote.
     #[arg(long, conflicts_with_all = ["states", "deadlock"])]
     pub no_target: bool,
+    #[command(flatten)]
+    pub smt: Smt,
     #[command(flatten)]
     pub limits: Limits,
     /// Print one JSON object instead.
@@ -276,8 +282,39 @@ pub struct Search {
     pub stats: bool,
 }
 
+/// The solver, for programs with integers.
+#[derive(Args, Debug)]
+pub struct Smt {
+    /// The command of the SMT solver, for programs with integers; if not given, ALLWAYS_SOLVER, else z3.
+    #[arg(long, value_name = "COMMAND")]
+    pub solver: Option<String>,
+    /// Write every query on which a proof by views rests to this folder, as SMT-LIB 2.
+    #[arg(long, value_name = "DIR")]
+    pub smt_dump: Option<PathBuf>,
+}
+
+impl Smt {
+    /// Whether something is asked for.
+    pub fn is_given(&self) -> bool {
+        self.solver.is_some() || self.smt_dump.is_some()
+    }
+
+    /// Which solver, and how long it may think.
+    pub fn settings(&self) -> Settings {
+        let named = self.solver.clone().or_else(|| std::env::var("ALLWAYS_SOLVER").ok());
+        match named.filter(|command| !command.trim().is_empty()) {
+            Some(command) => Settings { command, ..Settings::default() },
+            None => Settings::default(),
+        }
+    }
+}
+
 fn engine_names() -> PossibleValuesParser {
-    let named = engines().iter().map(|engine| engine.name()).chain(Method::ALL.map(Method::name));
+    let named = engines()
+        .iter()
+        .map(|engine| engine.name())
+        .chain(Method::ALL.map(Method::name))
+        .chain([views::NAME]);
     let named = named.map(PossibleValue::new);
     PossibleValuesParser::new(named)
 }

@@ -10,8 +10,10 @@ use super::session::Session;
 use super::stats::{self, Stats};
 use super::steps::Rows;
 use super::story::{self, Telling};
+use super::views::{Task, beside, both};
 use super::{Context, Failure, words};
 use allways::verify::{cover, name, nothing};
+use allways::views::NAME;
 use allways::{
     Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, auto, check, engines, load,
 };
@@ -30,6 +32,11 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
         Some(_) => (auto(), Question::default()),
         None => choose(&arguments.search)?,
     };
+    let with_solver = [auto().name(), NAME].contains(&arguments.search.engine.as_str());
+    if arguments.smt.is_given() && (!with_solver || arguments.scheduler.is_some()) {
+        let what = "--solver and --smt-dump are for proofs by views".to_string();
+        return Err(Failure::Usage(what, format!("leave them out, or use --engine {NAME}")));
+    }
     let several = arguments.files.len() > 1;
     if several && arguments.search.evidence.is_some() {
         let what = "--evidence holds the evidence for one file".to_string();
@@ -87,7 +94,7 @@ impl One<'_> {
             let property = Property { deadlock, ..loaded.property(&targets, &Watch::none())? };
             Ok((loaded, property))
         });
-        let (mut loaded, property) = match loaded {
+        let (loaded, property) = match loaded {
             Err(LoadError::Stopped(reason)) => return Ok(self.not_loaded(reason, context)),
             loaded => loaded?,
         };
@@ -101,16 +108,51 @@ impl One<'_> {
             let what = format!("{}: nothing to check: no state to avoid is given", words::path(self.file));
             return Err(Failure::Usage(what, help));
         }
-        let mut question = Question { property, ..question.clone() };
-        let mut checked = None;
-        if let Some(any_number) = self.any_number(&loaded, &question)? {
-            (loaded, question.property) = (any_number.0, any_number.1);
-            checked = Some(any_number.2);
+        let question = Question { property, ..question.clone() };
+        if search.engine == NAME {
+            return self.by_views(&loaded, destination, context);
         }
-        let checked = loop {
-            if let Some(checked) = checked {
-                break checked;
+        let task = match self.engine.name() == auto().name() && !question.bounded() && !deadlock {
+            true => Task::of(&loaded, loaded.threads_asked())?,
+            false => None,
+        };
+        let Some(task) = task else {
+            let (loaded, question, checked) = self.by_engines(loaded, question)?;
+            return self.conclude((&loaded, &question, None), checked, destination, context);
+        };
+        let decided =
+            |answer: &(Loaded, Question, Checked)| !matches!(answer.2.report.verdict, Verdict::Unknown(_));
+        let engines = || match self.hunted(&loaded, &question)? {
+            Some(found) => Ok(found),
+            None => self.by_engines(loaded, question),
+        };
+        let ((loaded, question, mut checked), viewed) =
+            beside(&self.session, &self.arguments.smt, &task, engines, decided)?;
+        One::contradiction(&checked.report.verdict, &viewed)?;
+        match (&mut checked.report.verdict, &viewed.views) {
+            (Verdict::Unknown(_), Ok(_)) => {
+                self.conclude_viewed(&task.program, &viewed, destination, context)
             }
+            (verdict, views) => {
+                if let (Verdict::Unknown(engines), Err(views)) = (&mut *verdict, views) {
+                    *engines = both(engines, views);
+                }
+                self.conclude((&loaded, &question, None), checked, destination, context)
+            }
+        }
+    }
+
+    /// What the engines say, with any number of threads, or with a few of them and more where the program leaves that open.
+    fn by_engines(
+        &self,
+        mut loaded: Loaded,
+        mut question: Question,
+    ) -> Result<(Loaded, Question, Checked), Failure> {
+        let deadlock = question.property.deadlock;
+        if let Some((any_number, property, checked)) = self.any_number(&loaded, &question)? {
+            return Ok((any_number, Question { property, ..question }, checked));
+        }
+        loop {
             // A program that leaves the number of threads open is tried with more of them, and not for ever with few.
             let patience = loaded.can_grow().then(|| Instant::now() + PATIENCE);
             let mut checked = self.session.watched(|watch| {
@@ -123,18 +165,16 @@ impl One<'_> {
             let undecided =
                 matches!(checked.report.verdict, Verdict::Unknown(StopReason::GaveUp(_) | StopReason::Time));
             if !undecided {
-                break checked;
+                return Ok((loaded, question, checked));
             }
             if !loaded.grow()? {
-                if let Some(counted) = self.counted(&loaded, &question, AT_LAST, true)? {
-                    (loaded, question.property) = (counted.0, counted.1);
-                    break counted.2;
+                if let Some((counted, property, checked)) = self.counted(&loaded, &question, AT_LAST, true)? {
+                    return Ok((counted, Question { property, ..question }, checked));
                 }
-                break checked;
+                return Ok((loaded, question, checked));
             }
             question.property = Property { deadlock, ..loaded.property(&[], &Watch::none())? };
-        };
-        self.conclude((&loaded, &question, None), checked, destination, context)
+        }
     }
 
     /// Tells the answer, and writes the evidence.

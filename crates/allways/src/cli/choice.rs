@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::arguments::Search;
-use allways::{Engine, Question, engines};
+use allways::{Engine, Question, auto, engines, views};
 use allways_engines::meet::coverability::Method;
 
 /// The engine, and the question without its property.
@@ -75,6 +75,10 @@ pub fn choose(search: &Search) -> Result<(&'static dyn Engine, Question), Failur
     if Method::ALL.iter().any(|method| method.name() == wanted) {
         let help = "leave out --engine, or see allways engines".to_string();
         return Err(Failure::Usage(format!("the engine {wanted} is for .spec and .tts files"), help));
+    }
+    if wanted == views::NAME {
+        // No engine of pushdown systems; the command looks at the name again.
+        return Ok((auto(), question));
     }
     let named = engines().iter().find(|engine| engine.name() == wanted);
     let unknown =

@@ -41,6 +41,13 @@ impl Destination {
         self.0.as_deref()
     }
 
+    /// Says that there is nothing to be written.
+    pub fn nothing(&self, context: &mut Context) {
+        if let Some(path) = &self.0 {
+            context.complaints.note(&format!("no evidence, so {} is not written", words::path(path)));
+        }
+    }
+
     /// Writes the evidence of a verdict that a checker has accepted.
     pub fn write(
         &self,
@@ -53,7 +60,7 @@ impl Destination {
             Verdict::Safe(proof) => Evidence::Proof(proof),
             Verdict::Unsafe(trace) => Evidence::Trace(trace),
             Verdict::Unknown(_) => {
-                context.complaints.note(&format!("no evidence, so {} is not written", words::path(path)));
+                self.nothing(context);
                 return Ok(());
             }
         };

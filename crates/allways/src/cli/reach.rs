@@ -9,6 +9,7 @@ use super::stats::{self, Stats};
 use super::{Context, Failure, words};
 use allways::counters::is_counters;
 use allways::verify::{name, nothing};
+use allways::views::NAME;
 use allways::{
     Bound, Engine, LoadError, Question, Reached, Report, StopReason, System, Verdict, Watch, load, reach,
 };
@@ -30,6 +31,10 @@ pub fn run(arguments: &Reach, context: &mut Context) -> Result<Exit, Failure> {
         return Err(Failure::Usage(what, "use `allways check` to ask about a target".to_string()));
     }
     let search = &arguments.search;
+    if search.engine == NAME {
+        let help = "leave out --engine, or use allways check".to_string();
+        return Err(Failure::Usage(format!("the engine {NAME} lists no states"), help));
+    }
     let (engine, question) = choose(search)?;
     let destination = Destination::new(search.evidence.as_deref())?;
     Session::heed_interruptions();

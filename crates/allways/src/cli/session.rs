@@ -33,13 +33,16 @@ pub struct Session {
     /// What may be used if no limit is given, where that is known.
     available: Option<usize>,
     progress: Option<ProgressLine>,
+    /// Set when a method beside the engines has decided.
+    pub beside: AtomicBool,
 }
 
 impl Session {
     /// A run that started then. `progress`: whether to show it, if there is a terminal.
     pub fn new(started: Instant, limits: Limits, progress: bool) -> Session {
         let available = available().map(|bytes| bytes / 5 * 4);
-        Session { started, limits, meter: Meter::new(), available, progress: ProgressLine::new(progress) }
+        let progress = ProgressLine::new(progress);
+        Session { started, limits, meter: Meter::new(), available, progress, beside: AtomicBool::new(false) }
     }
 
     /// From now on an interruption is noted by the [`Watch`]; a second one ends the process.
@@ -65,6 +68,7 @@ impl Session {
             memory: self.limits.memory.or(self.available),
             memory_used: &|| self.meter.resident(),
             interrupt: &INTERRUPT,
+            beside: Some(&self.beside),
             progress: &tell,
             ..Watch::none()
         });

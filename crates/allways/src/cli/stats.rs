@@ -19,10 +19,7 @@ pub fn write(
     shortening: Option<Duration>,
     checking: Duration,
 ) -> io::Result<()> {
-    if !figures.walk.is_empty() {
-        write_walk(out, &figures.walk)?;
-        write_grid(out, &figures.walk)?;
-    }
+    write_cells(out, &figures.walk)?;
     let mut row = |name: &str, value: String| writeln!(out, "  {name:30} {value}");
     if let Some(plateau) = figures.plateau_images {
         row("images before the last plateau", (figures.images - plateau.min(figures.images)).to_string())?;
@@ -48,6 +45,15 @@ pub fn write(
     }
     row("checking the evidence", words::duration(checking))?;
     figures.remarks.iter().try_for_each(|remark| writeln!(out, "  {remark}"))
+}
+
+/// Prints a walk, as a table and as a grid.
+pub fn write_cells(out: &mut dyn Write, walk: &[Cell]) -> io::Result<()> {
+    if walk.is_empty() {
+        return Ok(());
+    }
+    write_walk(out, walk)?;
+    write_grid(out, walk)
 }
 
 fn write_walk(out: &mut dyn Write, walk: &[Cell]) -> io::Result<()> {

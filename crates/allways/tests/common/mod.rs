@@ -74,3 +74,13 @@ pub fn endless(folder: &Path) -> String {
     file(folder, "endless.init", family.init);
     file(folder, "endless.pds", family.pds)
 }
+
+/// Whether a solver can be started; without one, a note says what is left out.
+pub fn solver(command: &str) -> bool {
+    let there = Command::new(command).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let there = there.is_ok_and(|status| status.success());
+    if !there {
+        println!("skipped, because there is no {command}");
+    }
+    there
+}

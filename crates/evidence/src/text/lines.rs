@@ -85,7 +85,7 @@ impl<'t> Line<'t> {
     }
 
     /// A number directly followed by a colon.
-    pub(super) fn number_before_colon<N: FromStr>(&mut self, expected: &str) -> Result<N, BadEvidence> {
+    pub(crate) fn number_before_colon<N: FromStr>(&mut self, expected: &str) -> Result<N, BadEvidence> {
         let word = self.word(expected)?;
         let digits = word.strip_suffix(':').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
         let number = digits.and_then(|digits| digits.parse().ok());
@@ -154,6 +154,16 @@ impl<'t> Line<'t> {
     /// A complaint about the current word, in other words.
     pub(super) fn wrong(&self, what: String) -> BadEvidence {
         self.bad(self.word, what)
+    }
+
+    /// A complaint about the whole line.
+    pub(crate) fn bad_here(&self, what: String) -> BadEvidence {
+        self.bad(0, what)
+    }
+
+    /// A complaint about a place in the rest of the line, so many bytes into it.
+    pub(crate) fn bad_after(&self, at: usize, what: String) -> BadEvidence {
+        self.bad(self.text.len() - self.rest().len() + at, what)
     }
 
     fn bad(&self, at: usize, what: String) -> BadEvidence {

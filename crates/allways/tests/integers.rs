@@ -1,0 +1,173 @@
+//! Programs with integers: proofs by views, as users get them, and what happens if the solver does not do its part.
+
+mod common;
+
+use common::{Run, allways, command, file, folder, solver};
+use std::fs;
+use std::process::Command;
+
+const LOCK: &str = "../aw/int-ticket-lock.aw";
+
+#[test]
+fn the_ticket_lock_is_proved_for_any_number_of_threads() {
+    if !solver("z3") {
+        return;
+    }
+    for program in [LOCK, "../aw/int-ticket-lock-predicates.aw"] {
+        let answer = allways(&format!("check --json {program}")).json();
+        assert_eq!(answer["verdict"], "safe", "{answer}");
+        assert_eq!(answer["engine"], "views", "{answer}");
+        assert_eq!(answer["any_number"], true, "{answer}");
+        assert_eq!(answer["size"], 2, "{answer}");
+        assert_eq!(answer["certified"], true, "{answer}");
+    }
+}
+
+#[test]
+fn a_number_of_threads_can_be_given() {
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("numbers");
+    let proof = folder.join("proof").display().to_string();
+    let run = allways(&format!("check {LOCK} --threads client=3 --evidence {proof}"));
+    assert!(run.out.contains("never goes wrong (views"), "{run:?}");
+    let run = allways(&format!("certify {LOCK} {proof} --threads client=3"));
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = allways(&format!("certify {LOCK} {proof}"));
+    assert!(run.code == 70 && run.out.contains("--threads"), "{run:?}");
+}
+
+/// Each query on which a proof rests, and the proof as a whole, put to another solver.
+#[test]
+fn another_solver_agrees() {
+    if !solver("z3") || !solver("cvc5") {
+        return;
+    }
+    let folder = folder("another-solver");
+    let proof = folder.join("proof").display().to_string();
+    for program in
+        ["int-ticket-lock", "int-reader-count", "int-sequence-lock", "int-locked-sum", "int-bakery"]
+    {
+        let dump = folder.join(program);
+        let options = format!("--engine views --smt-dump {} --evidence {proof}", dump.display());
+        let run = allways(&format!("check --quiet ../aw/{program}.aw {options}"));
+        assert_eq!(run.code, 0, "{run:?}");
+        let mut files = 0;
+        for entry in fs::read_dir(&dump).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let output = Command::new("cvc5").arg(&path).output().expect("it starts");
+            assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "unsat", "{}", path.display());
+            files += 1;
+        }
+        assert!(files > 10, "{program}: {files}");
+        let run = allways(&format!("certify ../aw/{program}.aw {proof} --solver cvc5"));
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+}
+
+#[test]
+fn another_solver_finds_proofs() {
+    if !solver("cvc5") {
+        return;
+    }
+    let run = allways(&format!("check --quiet {LOCK} --engine views --solver cvc5"));
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+fn unknown(run: &Run, why: &str) {
+    assert!(run.code == 5 && run.out.starts_with("unknown: ") && run.out.contains(why), "{why}: {run:?}");
+}
+
+#[test]
+fn a_solver_that_fails_gives_no_verdict() {
+    let folder = folder("failing-solvers");
+    let check = |solver: &str, options: &str| {
+        let mut check = command(&format!("check --quiet {LOCK} {options}"));
+        Run::of(check.args(["--solver", solver]).output().expect("it starts"))
+    };
+    let views = "--engine views";
+    unknown(&check("no-such-solver", views), "apt-get install z3");
+    unknown(&check("no-such-solver", "--timeout 3s"), "apt-get install z3");
+    unknown(&check("true", views), "the solver failed");
+    unknown(&check("cat", views), "the solver failed");
+    unknown(&check("sleep 1000", &format!("{views} --timeout 1s")), "time limit");
+    let liar =
+        file(&folder, "liar", "while read line; do case $line in *check-sat*) echo unsat;; esac; done\n");
+    unknown(&check(&format!("sh {liar}"), views), "the solver failed");
+    if solver("z3") {
+        // It ends after some answers, as if it had been killed.
+        let dying = file(&folder, "dying", "head -c 20000 | z3 -in -smt2\n");
+        unknown(&check(&format!("sh {dying}"), views), "the solver failed");
+        let by_variable =
+            command(&format!("check --quiet {LOCK} {views}")).env("ALLWAYS_SOLVER", "true").output();
+        unknown(&Run::of(by_variable.expect("it starts")), "the solver failed");
+    }
+}
+
+#[test]
+fn options_for_solvers_are_for_views() {
+    for arguments in [
+        format!("check {LOCK} --engine free --solver z3"),
+        format!("check {LOCK} --engine views --deadlock"),
+        format!("reach {LOCK} --engine views"),
+        "check lock-racy.pds --engine views".to_string(),
+        format!("check {LOCK} --engine views --rounds 2 --delays 1"),
+    ] {
+        let run = allways(&arguments);
+        assert!(run.code == 2 && run.err.starts_with("error: "), "{arguments}: {run:?}");
+    }
+}
+
+/// Integers have no end: what would be wrong with 64 bits is right.
+#[test]
+fn large_numbers() {
+    let folder = folder("large-numbers");
+    let doubling = "shared int x = 1;\nthread p { loop { x = x + x; } }\nnever x < 0;\n";
+    let doubling = file(&folder, "doubling.aw", doubling);
+    let run = allways(&format!("check --quiet {doubling} --engine free"));
+    assert!(run.code == 5, "the explorer stops where its numbers do: {run:?}");
+    let limit = format!("shared int x = {};\nthread p {{ x = x + 1; assert x > 0; }}\n", i64::MAX);
+    let limit = file(&folder, "limit.aw", limit);
+    assert_eq!(allways(&format!("check --quiet {limit} --engine free")).code, 5);
+    if solver("z3") {
+        assert_eq!(allways(&format!("check --quiet {doubling}")).code, 0);
+        assert_eq!(allways(&format!("check --quiet {limit}")).code, 0);
+    }
+}
+
+/// What the method cannot say is not guessed.
+#[test]
+fn what_views_cannot_speak_of() {
+    let folder = folder("not-views");
+    let cases = [
+        ("proc f() { skip; } shared int x; thread p { x = x + 1; f(); }", "a procedure"),
+        ("shared int x, y; thread p { x = x * y; }", "a product"),
+        ("shared int x, y = 1; thread p { x = x / y; }", "a division"),
+        ("event e; shared int x; thread p { wait e; x = 1; } thread q { broadcast e; }", "an event"),
+        ("shared int x; thread p { spawn q; } thread q[0] { x = x + 1; }", "started on the way"),
+        ("shared int x; thread p { atomic { while (x < 9999) { x = x + 1; } } }", "an atomic section"),
+    ];
+    for (index, (text, what)) in cases.into_iter().enumerate() {
+        let file = file(&folder, &format!("{index}.aw"), text);
+        unknown(&allways(&format!("check --quiet {file} --engine views")), what);
+    }
+}
+
+/// The walk of DrUBA, Figure 1, for the abstractions of its section 5: it ends with the paper's numbers of abstract states.
+#[test]
+fn the_walk_through_program_p() {
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("walks");
+    let text =
+        fs::read_to_string(common::corpus().join("../aw/int-druba-figure-1-predicates.aw")).expect("text");
+    let third = file(&folder, "third.aw", &text);
+    let second = file(&folder, "second.aw", text.replace("predicate m == 0;\n", ""));
+    for (program, threads, states) in [(&second, 2, 12), (&second, 3, 13), (&third, 3, 14), (&third, 4, 14)] {
+        let run = allways(&format!("check --engine views --stats {program} --threads {threads}"));
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(run.out.contains(&format!("→[{states}]")), "{threads} threads: {}", run.out);
+    }
+}

@@ -1,0 +1,118 @@
+//! Weights of locations that explain shared counters.
+//!
+//! If every step of every thread changes a variable x by a number that depends only on where the step starts and ends, as the
+//! difference of a potential would, then x is its initial value plus the sum of the potentials of all threads: a reader count is
+//! the number of readers. So it is with differences of variables: what was produced less what was consumed. The potential is found by walking along the steps. It is a guess: the bound on x minus the sum is
+//! found, or not, like any other, and checked.
+
+use allways_evidence::views::steps::{Steps, Transition};
+use allways_model::program::{LocationId, Type};
+use allways_smt::Term;
+use allways_smt::term::Node;
+use std::collections::BTreeMap;
+
+/// Weights, and what they explain.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Explained {
+    /// The weights of locations, other than 0.
+    pub weights: Vec<BTreeMap<LocationId, i64>>,
+    /// Terms over shared variables, each with the weights whose sum it differs from by a constant.
+    pub terms: Vec<(Term, usize)>,
+}
+
+/// Weights for variables, for differences of two and for sums of two, wherever they are not all 0.
+pub fn weights(steps: &Steps) -> Explained {
+    let counters: Vec<usize> =
+        (0..steps.shared.len()).filter(|&slot| steps.shared[slot].ty != Type::Lock).collect();
+    let variable = |slot: usize| Term::variable(&steps.shared[slot].name);
+    let mut explained = Explained::default();
+    for (index, &one) in counters.iter().enumerate() {
+        let alone = explained.add(variable(one), potential(steps, &[(one, 1)]));
+        for &other in &counters[index + 1..] {
+            let both = explained
+                .add(variable(one).minus(&variable(other)), potential(steps, &[(one, 1), (other, -1)]));
+            if !alone && !both {
+                explained
+                    .add(variable(one).plus(&variable(other)), potential(steps, &[(one, 1), (other, 1)]));
+            }
+        }
+    }
+    explained
+}
+
+impl Explained {
+    fn add(&mut self, term: Term, potential: Option<BTreeMap<LocationId, i64>>) -> bool {
+        let Some(potential) = potential else { return false };
+        let weights: BTreeMap<_, _> = potential.into_iter().filter(|(_, weight)| *weight != 0).collect();
+        if weights.is_empty() {
+            return true;
+        }
+        let known = self.weights.iter().position(|known| *known == weights);
+        if known.is_none() && self.weights.len() == MOST {
+            return false;
+        }
+        let index = known.unwrap_or(self.weights.len());
+        if known.is_none() {
+            self.weights.push(weights);
+        }
+        self.terms.push((term, index));
+        true
+    }
+}
+
+/// The most sums of weights.
+const MOST: usize = 8;
+
+/// The potential of a sum of multiples of variables.
+fn potential(steps: &Steps, parts: &[(usize, i64)]) -> Option<BTreeMap<LocationId, i64>> {
+    let mut weights: BTreeMap<LocationId, i64> = steps.entries.iter().map(|&entry| (entry, 0)).collect();
+    let mut todo = steps.entries.clone();
+    while let Some(from) = todo.pop() {
+        for transition in &steps.from[from] {
+            let Some(to) = transition.to else { continue };
+            let mut weight = weights[&from];
+            for &(slot, factor) in parts {
+                let change = change(transition, slot, &steps.shared[slot].name)?;
+                weight = weight.checked_add(change.checked_mul(factor)?)?;
+            }
+            match weights.get(&to) {
+                Some(&known) if known != weight => return None,
+                Some(_) => {}
+                None => {
+                    weights.insert(to, weight);
+                    todo.push(to);
+                }
+            }
+        }
+    }
+    // Evidence gives them 32 bits.
+    weights.values().all(|&weight| i32::try_from(weight).is_ok()).then_some(weights)
+}
+
+/// By how much a step changes a variable, if that is a number.
+fn change(transition: &Transition, slot: usize, name: &str) -> Option<i64> {
+    let Some((_, value)) = transition.shared.iter().find(|(changed, _)| *changed == slot) else {
+        return Some(0);
+    };
+    let variable = Term::variable(name);
+    match value.node() {
+        Node::Sum(parts) => {
+            let (own, rest): (Vec<_>, Vec<_>) = parts.iter().partition(|part| **part == variable);
+            let numbers: Option<Vec<i128>> = rest.into_iter().map(Term::as_number).collect();
+            (own.len() == 1).then_some(())?;
+            i64::try_from(numbers?.into_iter().try_fold(0_i128, i128::checked_add)?).ok()
+        }
+        Node::Number(new) => i64::try_from(new.checked_sub(before(&transition.guard, &variable)?)?).ok(),
+        _ => None,
+    }
+}
+
+/// The value that a variable must have for a guard to be true, if it says so.
+fn before(guard: &Term, variable: &Term) -> Option<i128> {
+    match guard.node() {
+        Node::And(parts) => parts.iter().find_map(|part| before(part, variable)),
+        Node::Equal(left, right) if left == variable => right.as_number(),
+        Node::Equal(left, right) if right == variable => left.as_number(),
+        _ => None,
+    }
+}

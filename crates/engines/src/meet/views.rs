@@ -1,0 +1,144 @@
+//! Proves programs with integers, for any number of threads: views of 1, 2, 3 threads, told apart ever more finely.
+//!
+//! Paper: DrUBA, section 5.2, whose outer loop is in the number of threads; here it is in the number of threads that are looked
+//! at together, since closure for k-thread views holds for any number (see [`allways_evidence::views`]). Predicates of the
+//! program are tried first, then those that [`forms`] makes up. Each level either closes, and what comes out is evidence for the
+//! checker, or says why not. Bugs are not looked for here: explorers from below do that, at the same time.
+
+use crate::above::views::forms::{Level, forms};
+use crate::above::views::weights::weights;
+use crate::above::views::{Growing, NoViews};
+use allways_evidence::views::MOST;
+use allways_evidence::views::obligations::Setting;
+use allways_evidence::views::steps::Steps;
+use allways_evidence::{StopReason, Views};
+use allways_model::program::Program;
+use allways_model::program::reduction::reduce;
+use allways_smt::{Failure, Process, Settings};
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The views, or why there are none.
+    pub views: Result<Views, StopReason>,
+    /// What was tried, level by level, for people.
+    pub remarks: Vec<String>,
+}
+
+/// Whether the method applies, and why not.
+pub fn applies(program: &Program) -> Result<Steps, String> {
+    Steps::new(program).map_err(|unsupported| {
+        format!("views cannot speak of {} (line {})", unsupported.what, unsupported.span.line)
+    })
+}
+
+/// The levels that are tried, one after the other.
+fn levels(hints: bool, counts: &[Option<usize>]) -> Vec<Level> {
+    let threads = counts.iter().try_fold(0_usize, |sum, count| sum.checked_add((*count)?));
+    let most = threads.unwrap_or(3).min(3);
+    let pair = most.min(2);
+    let plain = |size| Level { size, differences: true, ..Level::default() };
+    let known: usize = counts.iter().flatten().fold(0, |sum, &count| sum.saturating_add(count));
+    let mut levels = Vec::new();
+    if hints {
+        levels.push(Level { size: pair, hints: true, ..Level::default() });
+        levels.push(Level { hints: true, ..plain(pair) });
+    }
+    levels.extend((1..=pair).map(plain));
+    if threads.is_none() && (1..MOST).contains(&known) {
+        // A few known threads among any number of others.
+        let anchored = |size| Level { anchored: true, ..plain(size) };
+        levels.push(anchored(known + 1));
+        levels.push(Level { conditions: true, ..anchored(known + 1) });
+    }
+    levels.push(Level { conditions: true, ..plain(pair) });
+    levels.push(Level { sums: true, ..plain(pair) });
+    levels.push(Level { sums: true, conditions: true, ..plain(pair) });
+    levels.extend((3..=most).map(plain));
+    levels.extend((3..=most).map(|size| Level { conditions: true, ..plain(size) }));
+    levels
+}
+
+/// Looks for views that prove a program with so many threads of each template.
+pub fn find(
+    program: &Program,
+    counts: &[Option<usize>],
+    settings: &Settings,
+    stop: &dyn Fn() -> Option<StopReason>,
+) -> Found {
+    let mut remarks = Vec::new();
+    let views = search(program, counts, settings, stop, &mut remarks);
+    Found { views, remarks }
+}
+
+fn search(
+    program: &Program,
+    counts: &[Option<usize>],
+    settings: &Settings,
+    stop: &dyn Fn() -> Option<StopReason>,
+    remarks: &mut Vec<String>,
+) -> Result<Views, StopReason> {
+    let steps = applies(program).map_err(StopReason::GaveUp)?;
+    let threads = counts.iter().try_fold(0_usize, |sum, count| sum.checked_add((*count)?));
+    if threads == Some(0) {
+        return Err(StopReason::GaveUp("there are no threads".to_string()));
+    }
+    let live = reduce(program).live;
+    let live = |location: usize, slot: usize| live[location].get(slot).copied().unwrap_or(true);
+    let gave_up = |failure: Failure| match failure {
+        Failure::Stopped => stop().unwrap_or(StopReason::Interrupted),
+        failure => StopReason::GaveUp(failure.to_string()),
+    };
+    let wanted = || stop().is_some();
+    let explained = weights(&steps);
+    let mut why = String::new();
+    for level in levels(!steps.hints.is_empty(), counts) {
+        let views = Views {
+            counts: counts.to_vec(),
+            size: level.size,
+            anchored: level.anchored,
+            weights: if level.differences { explained.weights.clone() } else { Vec::new() },
+            ..Views::default()
+        };
+        let setting = Setting::new(program, &steps, &views).map_err(|unsupported| {
+            StopReason::GaveUp(format!("views cannot speak of {}", unsupported.what))
+        })?;
+        let mut solver = Process::start(settings, &wanted).map_err(gave_up)?;
+        let forms = |locations: &[usize]| forms((&setting, &explained), level, &live, locations);
+        let mut growing = Growing::new(&setting, &mut solver, &forms);
+        let closed = growing.close(stop);
+        let (states, queries) = (growing.abstract_states(), growing.queries);
+        let found = closed.and_then(|()| growing.views());
+        let outcome = match &found {
+            Ok(_) => "closed".to_string(),
+            Err(NoViews::Coarse(what)) => what.clone(),
+            Err(NoViews::Fine) => "too many abstract states".to_string(),
+            Err(NoViews::Solver(failure)) => failure.to_string(),
+            Err(NoViews::Stopped(reason)) => reason.to_string(),
+        };
+        remarks.push(format!("{}: {states} abstract states, {queries} queries, {outcome}", words(level)));
+        match found {
+            Ok(views) => return Ok(views),
+            Err(NoViews::Stopped(reason)) => return Err(stop().unwrap_or(reason)),
+            Err(NoViews::Solver(failure @ Failure::Missing(..))) => return Err(gave_up(failure)),
+            Err(_) => why = outcome,
+        }
+    }
+    Err(StopReason::GaveUp(format!(
+        "no closed set of views was found: {why}, as far as views of few threads can tell"
+    )))
+}
+
+fn words(level: Level) -> String {
+    let plural = if level.size == 1 { "" } else { "s" };
+    let mut text = format!("views of {} thread{plural}", level.size);
+    let parts = [
+        (level.anchored, " with all known ones"),
+        (level.hints, ", given predicates"),
+        (level.differences, ", differences"),
+        (level.conditions, ", conditions"),
+        (level.sums, ", sums"),
+    ];
+    parts.iter().filter(|part| part.0).for_each(|part| text += part.1);
+    text
+}

@@ -1,0 +1,105 @@
+//! The checker of views: writes down what closed means, and has a solver refute every exception.
+
+use super::obligations::{Setting, obligations};
+use super::steps::{Known, Steps};
+use super::text::well_formed;
+use super::{MOST, Views};
+use crate::{Rejection, StopReason};
+use allways_model::program::Program;
+use allways_smt::{Answer, Failure, Query, Solver};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Who is asked, and who is told what was asked.
+pub struct Judge<'a> {
+    /// The solver.
+    pub solver: &'a mut dyn Solver,
+    /// Sees every query on which acceptance rests.
+    pub witness: &'a mut dyn FnMut(&Query),
+}
+
+/// Checks that views are closed for a program, and contain nothing bad. How many queries it took.
+pub fn check(program: &Program, views: &Views, judge: &mut Judge<'_>) -> Result<usize, Rejection> {
+    let malformed = |what: &str| Err(Rejection::Malformed(what.to_string()));
+    let steps = Steps::new(program).map_err(|unsupported| {
+        Rejection::Malformed(format!(
+            "views cannot speak of {} (line {})",
+            unsupported.what, unsupported.span.line
+        ))
+    })?;
+    if views.counts.len() != program.templates.len() {
+        return malformed("expected a number of threads for each template");
+    }
+    if views.size == 0 || views.size > MOST || views.total().is_some_and(|total| views.size > total) {
+        return malformed("expected views of at least one thread, and of no more than there are");
+    }
+    if views.anchored && views.any_number() && views.anchors_in_all() >= views.size {
+        return malformed("expected views with room beside the threads that are in all of them");
+    }
+    if views.anchored && !views.any_number() && views.total() != Some(views.size) {
+        return malformed("expected views of all threads, if all are anchored");
+    }
+    let unsure = program
+        .templates
+        .iter()
+        .zip(&views.counts)
+        .any(|(template, count)| template.uses_self && count.is_none());
+    if unsure {
+        return malformed("`self` is one of a known number of threads");
+    }
+    let starts = |location| steps.entries.contains(&location);
+    if views.weights.iter().any(|weights| weights.keys().any(|&location| starts(location))) {
+        return malformed("expected no weight where threads start");
+    }
+    let typed = |known: &Known| known.initial.is_none_or(|initial| known.ty.contains(initial));
+    if !steps.shared.iter().chain(steps.locals.iter().flatten()).all(typed) {
+        return malformed("a variable starts with a value that it cannot have");
+    }
+    let setting = Setting::new(program, &steps, views).map_err(|unsupported| {
+        Rejection::Malformed(format!(
+            "views cannot speak of {} (line {})",
+            unsupported.what, unsupported.span.line
+        ))
+    })?;
+    if !well_formed(&setting) {
+        return malformed("a row speaks of what is not there");
+    }
+    let mut asked = 0;
+    obligations(&setting, |query| {
+        asked += 1;
+        refute(&query, judge)
+    })?;
+    Ok(asked)
+}
+
+fn refute(query: &Query, judge: &mut Judge<'_>) -> Result<(), Rejection> {
+    (judge.witness)(query);
+    match ask(query, judge.solver) {
+        Ok(None) => Ok(()),
+        Ok(Some(example)) => Err(Rejection::NotClosed(format!("{}, such as with {example}", query.title))),
+        Err(Failure::Stopped) => Err(Rejection::Stopped(StopReason::Interrupted)),
+        Err(failure) => Err(Rejection::Stopped(StopReason::GaveUp(failure.to_string()))),
+    }
+}
+
+/// Nothing if the query is refuted, else an example.
+fn ask(query: &Query, solver: &mut dyn Solver) -> Result<Option<String>, Failure> {
+    let mut variables: BTreeSet<Arc<str>> = BTreeSet::new();
+    query.formulas.iter().for_each(|formula| formula.variables(&mut variables));
+    variables.iter().try_for_each(|name| solver.declare(name))?;
+    solver.push()?;
+    query.formulas.iter().try_for_each(|formula| solver.assert(formula))?;
+    let example = match solver.check()? {
+        Answer::Unsat => None,
+        Answer::Unknown => return Err(Failure::Broken("it does not know the answer to a query".to_string())),
+        Answer::Sat => {
+            let names: Vec<&Arc<str>> = variables.iter().collect();
+            let terms: Vec<_> = names.iter().map(|name| allways_smt::Term::variable(name)).collect();
+            let values = solver.numbers(&terms)?;
+            let pairs = names.iter().zip(values).map(|(name, value)| format!("{name} = {value}"));
+            Some(pairs.collect::<Vec<_>>().join(", "))
+        }
+    };
+    solver.pop()?;
+    Ok(example)
+}

@@ -1,0 +1,220 @@
+//! Views as text.
+//!
+//! ```text
+//! allways views 1
+//! threads client=*
+//! size 2
+//! weights 3=1 4=1
+//! row 1 2: (and (= |s| |l@1|) (not (= |l@0| |l@1|)))
+//! end 1
+//! ```
+//!
+//! `threads` says how many there are of each template, `*` for any number; `size` how many are looked at together; a line
+//! `anchored` that the threads of which there is a known number are in every view; each line `weights` gives weights to locations, for the sum `#0`, `#1`, …; each `row` has sorted locations, by their numbers, and a
+//! formula in SMT-LIB 2 over shared variables, sums, and local variables of the threads in this order. Combinations without a
+//! row do not occur.
+
+use super::obligations::Setting;
+use super::steps::{Known, Steps};
+use super::{MOST, Views, weighed};
+use crate::text::lines::{Line, Lines};
+use crate::text::{BadEvidence, VERSION};
+use allways_model::program::{LocationId, Program};
+use allways_smt::{Term, read_term};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::{self, Write};
+
+/// The most sums of weights in a text.
+const MOST_WEIGHTS: usize = 64;
+
+/// Writes views, one line after another.
+pub fn write_views(program: &Program, views: &Views, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "allways views {VERSION}")?;
+    write!(out, "threads")?;
+    for (template, count) in program.templates.iter().zip(&views.counts) {
+        match count {
+            Some(count) => write!(out, " {}={count}", template.name)?,
+            None => write!(out, " {}=*", template.name)?,
+        }
+    }
+    writeln!(out, "\nsize {}", views.size)?;
+    if views.anchored {
+        writeln!(out, "anchored")?;
+    }
+    for weights in &views.weights {
+        write!(out, "weights")?;
+        weights.iter().try_for_each(|(location, weight)| write!(out, " {location}={weight}"))?;
+        writeln!(out)?;
+    }
+    let named: BTreeSet<LocationId> = views.rows.keys().flatten().copied().collect();
+    for location in named {
+        writeln!(out, "# location {location}: line {}", program.locations[location].span.line)?;
+    }
+    for (locations, formula) in &views.rows {
+        let locations = locations.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        writeln!(out, "row {locations}: {formula}")?;
+    }
+    writeln!(out, "end {}", views.rows.len())
+}
+
+/// The names that formulas may speak of.
+struct Names {
+    shared: HashSet<String>,
+    /// For each template.
+    locals: Vec<HashSet<String>>,
+}
+
+impl Names {
+    fn new(steps: &Steps) -> Names {
+        let names = |known: &[Known]| known.iter().map(|known| known.name.clone()).collect();
+        Names {
+            shared: names(&steps.shared),
+            locals: steps.locals.iter().map(|known| names(known)).collect(),
+        }
+    }
+
+    /// Whether the formula of a row may speak of this variable.
+    fn knows(&self, name: &str, steps: &Steps, views: &Views, locations: &[LocationId]) -> bool {
+        if self.shared.contains(name) || (0..views.weights.len()).any(|index| weighed(index) == name) {
+            return true;
+        }
+        let Some((local, position)) = name.rsplit_once('@') else { return false };
+        let here = (0..locations.len()).find(|place| place.to_string() == position);
+        let template = here.and_then(|place| steps.templates.get(locations[place]).copied().flatten());
+        template.is_some_and(|template| self.locals[template].contains(local))
+    }
+}
+
+/// Reads views of a program.
+pub fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> {
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let line = text[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        BadEvidence { line, column: 1, what: "expected text, found bytes that are none".to_string() }
+    })?;
+    let mut lines = Lines::new(text);
+    let mut first = lines.next("`allways views 1`")?;
+    for word in ["allways", "views", &VERSION.to_string()] {
+        if first.word("`allways views 1`")? != word {
+            return Err(first.expected("`allways views 1`"));
+        }
+    }
+    first.end()?;
+    let steps = Steps::new(program).map_err(|unsupported| {
+        first.bad_here(format!("views cannot speak of {} (line {})", unsupported.what, unsupported.span.line))
+    })?;
+    let mut reader = Reader { program, names: Names::new(&steps), steps, views: Views::default() };
+    loop {
+        let mut line = lines.next("`end`")?;
+        match line.word("a keyword")? {
+            "threads" if reader.views.counts.is_empty() => reader.threads(&mut line)?,
+            "size" if reader.views.size == 0 => reader.size(&mut line)?,
+            "anchored" if reader.views.rows.is_empty() => {
+                reader.views.anchored = true;
+                line.end()?;
+            }
+            "weights" if reader.views.rows.is_empty() && reader.views.weights.len() < MOST_WEIGHTS => {
+                reader.weights(&mut line)?
+            }
+            "row" if reader.views.size > 0 => reader.row(&mut line)?,
+            "end" => {
+                line.count("rows", reader.views.rows.len())?;
+                return Ok(reader.views);
+            }
+            _ => {
+                return Err(
+                    line.expected("`threads`, `size`, `anchored`, `weights`, `row` or `end`, in this order")
+                );
+            }
+        }
+    }
+}
+
+struct Reader<'p> {
+    program: &'p Program,
+    names: Names,
+    steps: Steps,
+    views: Views,
+}
+
+impl Reader<'_> {
+    fn threads(&mut self, line: &mut Line<'_>) -> Result<(), BadEvidence> {
+        for template in &self.program.templates {
+            let expected = format!("`{}=` and a number of threads or `*`", template.name);
+            let word = line.word(&expected)?;
+            let count = word.strip_prefix(template.name.as_str()).and_then(|rest| rest.strip_prefix('='));
+            let count = match count {
+                Some("*") => None,
+                Some(count) => Some(count.parse().map_err(|_| line.expected(&expected))?),
+                None => return Err(line.expected(&expected)),
+            };
+            self.views.counts.push(count);
+        }
+        line.end()
+    }
+
+    fn size(&mut self, line: &mut Line<'_>) -> Result<(), BadEvidence> {
+        let expected = format!("a number from 1 to {MOST}");
+        self.views.size = line.number(&expected)?;
+        if self.views.size == 0 || self.views.size > MOST {
+            return Err(line.expected(&expected));
+        }
+        line.end()
+    }
+
+    fn weights(&mut self, line: &mut Line<'_>) -> Result<(), BadEvidence> {
+        let mut weights = BTreeMap::new();
+        while !line.rest().is_empty() {
+            let word = line.word("a weight")?;
+            let weight = word.split_once('=').and_then(|(location, weight)| {
+                let location = location.parse().ok().filter(|&location| self.known(location))?;
+                Some((location, weight.parse::<i32>().ok()?))
+            });
+            let (location, weight) = weight.ok_or_else(|| line.expected("LOCATION=WEIGHT"))?;
+            weights.insert(location, i64::from(weight));
+        }
+        self.views.weights.push(weights);
+        Ok(())
+    }
+
+    fn known(&self, location: LocationId) -> bool {
+        self.steps.templates.get(location).is_some_and(Option::is_some)
+    }
+
+    fn row(&mut self, line: &mut Line<'_>) -> Result<(), BadEvidence> {
+        let mut locations: Vec<LocationId> = Vec::new();
+        for position in 0..self.views.size {
+            let last = position + 1 == self.views.size;
+            let expected =
+                "the number of a location where threads can be, in order, and a colon after the last";
+            let location = if last { line.number_before_colon(expected)? } else { line.number(expected)? };
+            if !self.known(location) || locations.last().is_some_and(|&before| before > location) {
+                return Err(line.expected(expected));
+            }
+            locations.push(location);
+        }
+        let known = |name: &str| self.names.knows(name, &self.steps, &self.views, &locations);
+        let read = read_term(line.rest(), &|name| known(name).then(|| Term::variable(name)));
+        let formula = read.map_err(|bad| line.bad_after(bad.at, bad.what))?;
+        if !formula.is_boolean() {
+            return Err(line.bad_after(0, "expected a formula, found a number".to_string()));
+        }
+        match self.views.rows.insert(locations, formula) {
+            None => Ok(()),
+            Some(_) => Err(line.expected("locations that have no row yet")),
+        }
+    }
+}
+
+/// Whether each row speaks of what it may.
+pub(super) fn well_formed(setting: &Setting<'_>) -> bool {
+    let names = Names::new(setting.steps);
+    setting.views.rows.iter().all(|(locations, formula)| {
+        let known = |name: &str| names.knows(name, setting.steps, setting.views, locations);
+        let mut found = BTreeSet::new();
+        formula.variables(&mut found);
+        let sorted = locations.windows(2).all(|pair| pair[0] <= pair[1]);
+        let placed = locations.len() == setting.views.size
+            && locations.iter().all(|&at| setting.template(at).is_some());
+        sorted && placed && formula.is_boolean() && found.iter().all(|name| known(name))
+    })
+}

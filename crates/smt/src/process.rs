@@ -1,0 +1,274 @@
+//! A solver in a process of its own, which speaks SMT-LIB 2.
+//!
+//! One process answers thousands of queries. Its answers are read by a thread, so that whoever waits can stop waiting: after
+//! a time for each query, or when there is no use for the answer any more. A process that was stopped is not used again; it
+//! ends when the [`Process`] does. Variables are declared once: with `:global-declarations` they outlive the group of
+//! assertions in which they first come up.
+
+use crate::solver::{Answer, Failure, Solver};
+use crate::term::{Term, symbol};
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Which solver, and how long it may think.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// The program and its arguments, separated by spaces.
+    pub command: String,
+    /// The longest time for one query.
+    pub limit: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { command: "z3".to_string(), limit: Duration::from_secs(20) }
+    }
+}
+
+impl Settings {
+    /// The words of the command; solvers that we know are told to read queries one after another.
+    fn words(&self) -> Vec<String> {
+        let mut words: Vec<String> = self.command.split_whitespace().map(str::to_string).collect();
+        if let [program] = &words[..] {
+            let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+            let more: &[&str] = match name.trim_end_matches(".exe") {
+                "z3" => &["-in", "-smt2", "-memory:4096"],
+                "cvc5" => &["--incremental", "--lang=smt2"],
+                "yices-smt2" => &["--incremental"],
+                _ => &[],
+            };
+            words.extend(more.iter().map(ToString::to_string));
+        }
+        words
+    }
+}
+
+/// How long to wait between two looks whether the answer is still wanted.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A running solver.
+pub struct Process<'s> {
+    child: Child,
+    input: BufWriter<ChildStdin>,
+    output: Receiver<String>,
+    declared: HashSet<String>,
+    limit: Duration,
+    stop: &'s dyn Fn() -> bool,
+}
+
+impl<'s> Process<'s> {
+    /// Starts a solver. `stop` is asked now and then whether to stop waiting for it.
+    pub fn start(settings: &Settings, stop: &'s dyn Fn() -> bool) -> Result<Process<'s>, Failure> {
+        let missing = |why: &str| Failure::Missing(settings.command.clone(), why.to_string());
+        let words = settings.words();
+        let (program, arguments) = words.split_first().ok_or_else(|| missing("no command"))?;
+        let child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut child = child.map_err(|error| missing(&error.to_string()))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(missing("no pipe"));
+        };
+        let (sender, receiver) = channel();
+        // Ends with the process: either there is no more output, or nobody to take it.
+        thread::spawn(move || {
+            let lines = BufReader::new(output).lines().map_while(Result::ok);
+            for line in lines {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let (input, declared) = (BufWriter::new(input), HashSet::new());
+        let mut process = Process { child, input, output: receiver, declared, limit: settings.limit, stop };
+        process.tell("(set-option :print-success false)")?;
+        process.tell("(set-option :global-declarations true)")?;
+        process.tell("(set-option :produce-models true)")?;
+        process.tell("(set-logic QF_LIA)")?;
+        process.greet()?;
+        Ok(process)
+    }
+
+    /// Asks what everybody knows: a program that is no solver shall not be believed.
+    fn greet(&mut self) -> Result<(), Failure> {
+        let (number, name) = (|value: i128| Term::number(value), "#greeting");
+        let known = Term::variable(name);
+        self.declare(name)?;
+        self.push()?;
+        self.assert(&Term::and([number(6).less(&known), known.less(&number(8))]))?;
+        let possible = self.check()? == Answer::Sat && self.numbers(std::slice::from_ref(&known))? == [7];
+        self.assert(&known.equal(&number(7)).negation())?;
+        let impossible = self.check()? == Answer::Unsat;
+        self.pop()?;
+        match possible && impossible {
+            true => Ok(()),
+            false => Err(Failure::Broken("it is no solver for integers".to_string())),
+        }
+    }
+
+    fn tell(&mut self, text: &str) -> Result<(), Failure> {
+        let told = writeln!(self.input, "{text}");
+        told.map_err(|error| Failure::Broken(format!("it takes no more input ({error})")))
+    }
+
+    /// The next line, within the limit.
+    fn line(&mut self, started: Instant) -> Result<String, Failure> {
+        loop {
+            match self.output.recv_timeout(LOOK) {
+                Ok(line) if line.trim().is_empty() => {}
+                Ok(line) if line.trim_start().starts_with("(error") => return Err(Failure::Broken(line)),
+                Ok(line) => return Ok(line),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::Broken("it has ended without an answer".to_string()));
+                }
+                Err(RecvTimeoutError::Timeout) if (self.stop)() => return Err(Failure::Stopped),
+                Err(RecvTimeoutError::Timeout) if started.elapsed() > self.limit => {
+                    return Err(Failure::Time(self.limit));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        if (self.stop)() {
+            return Err(Failure::Stopped);
+        }
+        let flushed = self.input.flush();
+        flushed.map_err(|error| Failure::Broken(format!("it takes no more input ({error})")))
+    }
+
+    /// The values of terms, as they are written.
+    fn values(&mut self, terms: &[Term]) -> Result<Vec<String>, Failure> {
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let list = terms.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        self.tell(&format!("(get-value ({list}))"))?;
+        self.flush()?;
+        let started = Instant::now();
+        let mut text = String::new();
+        let balance = |text: &str| text.matches('(').count() == text.matches(')').count();
+        while text.is_empty() || !balance(&text) {
+            text += &self.line(started)?;
+            text.push('\n');
+        }
+        let values =
+            pairs(&text).ok_or_else(|| Failure::Broken(format!("values that cannot be read: {text}")))?;
+        if values.len() != terms.len() {
+            return Err(Failure::Broken("it gave fewer values than asked for".to_string()));
+        }
+        Ok(values)
+    }
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        // It may be thinking; whatever it would say is not needed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The second parts of the pairs in a list `((term value) …)`, as they are written.
+fn pairs(text: &str) -> Option<Vec<String>> {
+    let inside = text.trim().strip_prefix('(')?.strip_suffix(')')?;
+    let mut values = Vec::new();
+    let mut rest = inside.trim_start();
+    while !rest.is_empty() {
+        let (pair, after) = expression(rest)?;
+        let inner = pair.strip_prefix('(')?.strip_suffix(')')?.trim();
+        let (_, value) = expression(inner)?;
+        values.push(value.trim().to_string());
+        rest = after.trim_start();
+    }
+    Some(values)
+}
+
+/// The first expression of a text, and what follows. Names between bars hold neither spaces nor parentheses of note.
+fn expression(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0;
+    let mut quoted = false;
+    for (at, character) in text.char_indices() {
+        match character {
+            '|' => quoted = !quoted,
+            _ if quoted => {}
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            c if c.is_whitespace() && depth == 0 => return Some((&text[..at], &text[at..])),
+            _ => {}
+        }
+        if depth < 0 {
+            return None;
+        }
+        if depth == 0 && character == ')' {
+            return Some(text.split_at(at + 1));
+        }
+    }
+    (depth == 0).then_some((text, ""))
+}
+
+impl Solver for Process<'_> {
+    fn declare(&mut self, name: &str) -> Result<(), Failure> {
+        if self.declared.insert(name.to_string()) {
+            self.tell(&format!("(declare-const {} Int)", symbol(name)))?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self) -> Result<(), Failure> {
+        self.tell("(push 1)")
+    }
+
+    fn pop(&mut self) -> Result<(), Failure> {
+        self.tell("(pop 1)")
+    }
+
+    fn assert(&mut self, formula: &Term) -> Result<(), Failure> {
+        self.tell(&format!("(assert {formula})"))
+    }
+
+    fn check(&mut self) -> Result<Answer, Failure> {
+        self.tell("(check-sat)")?;
+        self.flush()?;
+        let line = self.line(Instant::now())?;
+        match line.trim() {
+            "sat" => Ok(Answer::Sat),
+            "unsat" => Ok(Answer::Unsat),
+            "unknown" | "timeout" => Ok(Answer::Unknown),
+            other => {
+                Err(Failure::Broken(format!("it says `{}`", other.chars().take(200).collect::<String>())))
+            }
+        }
+    }
+
+    fn truths(&mut self, formulas: &[Term]) -> Result<Vec<bool>, Failure> {
+        let values = self.values(formulas)?;
+        let truth = |value: &String| match value.as_str() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            other => Err(Failure::Broken(format!("`{other}` is no truth value"))),
+        };
+        values.iter().map(truth).collect()
+    }
+
+    fn numbers(&mut self, terms: &[Term]) -> Result<Vec<i128>, Failure> {
+        let values = self.values(terms)?;
+        let number = |value: &String| {
+            let digits = value.trim_start_matches("(-").trim_end_matches(')').trim();
+            let sign = if value.starts_with("(-") { -1 } else { 1 };
+            digits.parse::<i128>().map(|number| sign * number)
+        };
+        let numbers = values.iter().map(number);
+        numbers
+            .collect::<Result<_, _>>()
+            .map_err(|_| Failure::Broken("a value is no number that fits".to_string()))
+    }
+}
