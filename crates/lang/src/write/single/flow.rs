@@ -1,11 +1,11 @@
 //! The shape of programs: which procedures there are, and blocks while they are put together.
 
-use super::super::graph::section;
+use super::super::graph::{section, successor};
 use super::super::names::Names;
 use super::super::{Written, refuse};
 use super::{Block, Exit, Statement};
 use allways_model::program::{LocationId, Op, ProcedureId, Program};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The procedures that can be called from one, itself first.
 pub fn reached(program: &Program, from: ProcedureId) -> Vec<ProcedureId> {
@@ -28,11 +28,23 @@ pub fn recursive(program: &Program, procedure: ProcedureId) -> bool {
 }
 
 fn callees(program: &Program, procedure: ProcedureId) -> impl Iterator<Item = ProcedureId> + '_ {
-    let locations = program.locations.iter().filter(move |location| location.procedure == procedure);
+    let locations = locations(program, procedure).into_iter().map(|location| &program.locations[location]);
     locations.flat_map(|location| &location.edges).filter_map(|edge| match edge.op {
         Op::Call(callee, ..) => Some(callee),
         _ => None,
     })
+}
+
+/// The locations of a procedure that can be reached in it.
+pub fn locations(program: &Program, procedure: ProcedureId) -> BTreeSet<LocationId> {
+    let entry = program.procedures[procedure].entry;
+    let mut reached = BTreeSet::from([entry]);
+    let mut todo = vec![entry];
+    while let Some(location) = todo.pop() {
+        let next = program.locations[location].edges.iter().filter_map(successor);
+        todo.extend(next.filter(|&to| reached.insert(to)));
+    }
+    reached
 }
 
 /// For each procedure, whether it has atomic sections.

@@ -41,6 +41,7 @@ pub fn lower(program: &Program, mut names: Names) -> Written<Code> {
         let (locals, declared) = declare(&procedure.locals, |name| taken.claim(name, "v"))?;
         let mut lowering = Lowering {
             program,
+            number,
             procedure,
             main: number == main,
             shared: &shared,
@@ -80,6 +81,7 @@ pub fn lower(program: &Program, mut names: Names) -> Written<Code> {
 /// A procedure that is being lowered.
 pub struct Lowering<'a> {
     pub program: &'a Program,
+    number: ProcedureId,
     pub procedure: &'a Procedure,
     pub main: bool,
     pub shared: &'a Variables,
@@ -102,12 +104,7 @@ pub struct Lowering<'a> {
 impl Lowering<'_> {
     fn blocks(&mut self) -> Written<Vec<super::Block>> {
         let entry = self.procedure.entry;
-        let mut order: BTreeSet<LocationId> = BTreeSet::from([entry]);
-        let mut todo = vec![entry];
-        while let Some(location) = todo.pop() {
-            let next = self.program.locations[location].edges.iter().filter_map(successor);
-            todo.extend(next.filter(|&to| order.insert(to)));
-        }
+        let order = flow::locations(self.program, self.number);
         let mut names = self.names.part();
         let labels = self.labels(&order, &mut names);
         let mut graph = Pending::new(names, labels);
