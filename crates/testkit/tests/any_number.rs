@@ -329,3 +329,19 @@ fn variables_cost_what_is_reached() {
     [5, 20, 40].into_iter().for_each(|count| assert_eq!(states(count), few, "{count}"));
     assert!(matches!(proved(20, true), Covered::Unsafe(counts) if counts == [2]));
 }
+
+/// Counters multiply initial states, and each of these has all threads: that is refused before it takes all memory.
+#[test]
+fn counters_beside_very_many_threads_are_refused() {
+    let text = |threads: usize| {
+        format!(
+            "shared bool x; thread p[*] {{ a: skip; }} thread g[{threads}] {{ skip; }} never at(a) >= 1000 && x;"
+        )
+    };
+    let encoded = |threads| {
+        let program = aw::parse(text(threads).as_bytes()).program.expect("a program");
+        Encoded::new(&program, &Threads::many(&program), true).map(drop)
+    };
+    assert_eq!(encoded(10), Ok(()));
+    assert!(encoded(60_000).is_err());
+}

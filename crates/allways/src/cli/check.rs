@@ -269,12 +269,22 @@ impl One<'_> {
             Err(Covered::Unsafe(counts)) if confirm => counts,
             Err(_) => return Ok(None),
         };
-        let Some(exact) = any_number.with_numbers(&counts)? else { return Ok(None) };
-        let property = exact.property(&[], &Watch::none())?;
-        let question = Question { property, ..question };
-        let checked = self.session.watched(|watch| check(&exact.system, &question, self.engine, watch))?;
-        let found = matches!(checked.report.verdict, Verdict::Unsafe(_));
-        Ok(found.then_some((exact, question.property, checked)))
+        // Counters of `at` are not tied to the threads that are counted; where they matter, it may take a few more.
+        for more in [0, 1, 2, 4, 8] {
+            let counts: Vec<u64> = counts.iter().map(|count| count.saturating_add(more)).collect();
+            let Some(exact) = any_number.with_numbers(&counts)? else { continue };
+            let property = exact.property(&[], &Watch::none())?;
+            let question = Question { property, ..question.clone() };
+            let checked = self.session.watched(|watch| {
+                let patience = (more > 0).then(|| Instant::now() + AT_LAST);
+                let deadline = watch.deadline.into_iter().chain(patience).min();
+                check(&exact.system, &question, self.engine, &Watch { deadline, ..*watch })
+            })?;
+            if matches!(checked.report.verdict, Verdict::Unsafe(_)) {
+                return Ok(Some((exact, question.property, checked)));
+            }
+        }
+        Ok(None)
     }
 
     /// A bound from above may ask what happens in states that no run reaches, and hit a limit of the program there. A search

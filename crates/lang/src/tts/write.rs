@@ -36,8 +36,8 @@ pub fn write(system: &Counters) -> Result<Written, String> {
     for (number, rule) in system.rules.iter().enumerate() {
         let transition = transition(rule, system.locals.len() as Local);
         let Some((before, arrow, after)) = transition.filter(|_| rule.exactly.is_empty()) else {
-            let (number, line) = (number + 1, rule.line);
-            return Err(format!("rule {number}, of line {line}, is no transition of a single thread"));
+            let line = if rule.line > 0 { format!(", of line {},", rule.line) } else { String::new() };
+            return Err(format!("rule {}{line} is no transition of a single thread", number + 1));
         };
         let (from, to) = (shared[rule.from as usize], shared[rule.to as usize]);
         let (before, after) = (locals[before as usize], locals[after as usize]);

@@ -17,6 +17,9 @@ use crate::program::{LocationId, Op, Program, Value};
 use crate::pushdown::State;
 use std::collections::{HashMap, HashSet};
 
+/// The most stacks in all initial states together, where counters make many of few.
+const MOST_STACKS: usize = 1 << 20;
+
 /// The cap, or why counters alone do not tell what happens with any number of threads.
 pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value, NoEncoding> {
     let span = program.templates.first().map(|template| template.span).unwrap_or_default();
@@ -173,7 +176,7 @@ impl Encoded {
                     let shared = self.table.shared(self.settled(values));
                     initial.push(State { shared, ..initial[index].clone() });
                 }
-                if initial.len() > 2 * MOST_INITIAL {
+                if initial.len() > 2 * MOST_INITIAL || initial.len() * self.roles.len() > MOST_STACKS {
                     return false;
                 }
             }
