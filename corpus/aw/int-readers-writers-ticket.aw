@@ -1,0 +1,31 @@
+// Readers and writers take tickets from one row; a reader calls the next one as soon as it is counted, a writer when it is done
+//! verdict: safe
+//! solver: needed
+
+shared int next, serving, readers;
+
+thread reader[*] {
+  int mine;
+  loop {
+    mine, next = next, next + 1;
+    await serving == mine;
+    readers = readers + 1;
+    serving = serving + 1;
+    reading: skip;
+    readers = readers - 1;
+  }
+}
+
+thread writer[*] {
+  int mine;
+  loop {
+    mine, next = next, next + 1;
+    await serving == mine;
+    await readers == 0;
+    writing: skip;
+    serving = serving + 1;
+  }
+}
+
+never at(writing) >= 2;
+never at(writing) >= 1 && at(reading) >= 1;
