@@ -97,8 +97,7 @@ fn a_solver_that_fails_gives_no_verdict() {
     unknown(&check(&format!("sh {liar}"), views), "the solver failed");
     if solver("z3") {
         // It ends after some answers, as if it had been killed.
-        let some_lines =
-            "i=0; while [ $i -lt 300 ] && IFS= read -r line; do printf '%s\\n' \"$line\"; i=$((i+1)); done | z3 -in\n";
+        let some_lines = "i=0; while [ $i -lt 300 ] && IFS= read -r line; do printf '%s\\n' \"$line\"; i=$((i+1)); done | z3 -in\n";
         let dying = file(&folder, "dying", some_lines);
         unknown(&check(&format!("sh {dying}"), views), "the solver failed");
         let by_variable =
