@@ -7,7 +7,7 @@ shared int turn;
 thread even[*] {
   loop {
     await turn % 2 == 0;
-    left: skip;
+    skip;
     atomic { await turn % 2 == 0; turn = turn + 1; }
   }
 }
