@@ -2,7 +2,7 @@
 //! it is made (Sharir and Pnueli, *Two approaches to interprocedural data flow analysis*, the functional one), step by step by
 //! the reference semantics.
 //!
-//! Invariant: a [`Call`] holds states with one frame, that of its procedure. With the frames of a caller beneath, each of them
+//! Invariant: a `Call` holds states with one frame, that of its procedure. With the frames of a caller beneath, each of them
 //! is reachable, since some reachable state makes this call; and when nothing is left to do, none is missing from which there is
 //! not exactly one step.
 
