@@ -15,7 +15,7 @@
 //!   template has a pool of such threads; when it is empty, the system stops there and says that it is
 //!   [incomplete](Pushdown::incomplete), so that nothing is proved, while whatever is found is real;
 //! * *broadcast*: the mode counts the threads that are still to be woken; how many wait is a counter
-//!   ([`broadcast`]).
+//!   (`broadcast.rs`).
 //!
 //! What a property asks of the locations of threads (`at`) is kept in counters too, so that whether a state violates the
 //! program's properties depends on the shared state alone. A violation is a shared state of its own, with no way out.
