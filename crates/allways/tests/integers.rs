@@ -2,7 +2,10 @@
 
 mod common;
 
+use allways_lang::aw;
+use allways_model::program::semantics::{Outcome, State, steps};
 use common::{Run, allways, command, file, folder, solver};
+use std::collections::HashSet;
 use std::fs;
 use std::process::Command;
 
@@ -20,6 +23,41 @@ fn the_ticket_lock_is_proved_for_any_number_of_threads() {
         assert_eq!(answer["any_number"], true, "{answer}");
         assert_eq!(answer["size"], 2, "{answer}");
         assert_eq!(answer["certified"], true, "{answer}");
+    }
+}
+
+/// The fewest steps to a violation with two threads, by the reference semantics.
+fn fewest_steps(text: &[u8]) -> usize {
+    let program = aw::parse(text).program.expect("a program");
+    let mut level = State::initial(&program, &[2]).expect("few");
+    let mut seen: HashSet<State> = level.iter().cloned().collect();
+    for steps_taken in 0.. {
+        let mut next = Vec::new();
+        for state in &level {
+            if state.violated(&program).is_some() {
+                return steps_taken;
+            }
+            for thread in 0..state.threads.len() {
+                for step in steps(&program, state, thread) {
+                    let Outcome::To(after) = step.outcome else { panic!("only `never` is violated") };
+                    if seen.insert(after.clone()) {
+                        next.push(after);
+                    }
+                }
+            }
+        }
+        level = next;
+    }
+    unreachable!("it goes wrong")
+}
+
+#[test]
+fn wrong_ticket_locks_have_shortest_traces() {
+    for name in ["read", "twice", "two-steps"] {
+        let file = format!("../aw/int-ticket-lock-{name}-wrong.aw");
+        let answer = allways(&format!("check --json {file}")).json();
+        let text = fs::read(common::corpus().join(&file)).expect("it is there");
+        assert_eq!(answer["steps"].as_u64(), Some(fewest_steps(&text) as u64), "{answer}");
     }
 }
 
