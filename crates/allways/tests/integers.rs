@@ -61,6 +61,61 @@ fn wrong_ticket_locks_have_shortest_traces() {
     }
 }
 
+/// An index out of bounds in a property is a violation, whatever stands beside it; unless it is not evaluated.
+#[test]
+fn what_goes_wrong_in_a_property_violates_it() {
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("wrong-properties");
+    let proved = |name: &str, never: &str| {
+        let text =
+            format!("shared int x, y, a[3]; thread p[*] {{ loop {{ x = x + 1; m: skip; }} }} never {never};");
+        let path = file(&folder, name, text);
+        allways(&format!("check {path} --engine views --timeout 20s")).code == 0
+    };
+    for (index, wrong) in [
+        "a[x] == 1 && y == 5",
+        "!(a[x] != 1 || y != 5)",
+        "a[x] == 1 && at(m) >= 1 && y == 5",
+        "y == 5 && at(m) >= 9 || a[x] == 1 && at(m) >= 1 && y == 5",
+        "!(y != 5 && at(m) < 1 || a[x] != 1)",
+        "at(m) >= 0 && a[x] == 1 && y == 5",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert!(!proved(&format!("wrong{index}.aw"), wrong), "{wrong}");
+    }
+    for (index, right) in
+        ["y == 5 && a[x] == 1", "y == 5 && a[x] == 1 && at(m) >= 1", "!(y != 5 || (at(m) < 1 || a[x] != 1))"]
+            .into_iter()
+            .enumerate()
+    {
+        assert!(proved(&format!("right{index}.aw"), right), "{right}");
+    }
+}
+
+/// Formulas that would be too large are not begun.
+#[test]
+fn large_formulas_are_unknown_in_time() {
+    let folder = folder("large-formulas");
+    let twice = "x = x > 3 ? x - 3 : x + 1; ".repeat(40);
+    let nested = format!("await {}x % 64{} == 0;", "a[".repeat(12), "]".repeat(12));
+    for (name, body, never) in [
+        ("at.aw", "x = x + 1; m: skip;".to_string(), "at(m) > 1000000000000"),
+        ("atomic.aw", format!("atomic {{ {twice} y = y + 1; }} m: skip;"), "y < 0 && at(m) > 1"),
+        ("sum.aw", format!("atomic {{ {} }} m: skip;", "x = x + x; ".repeat(60)), "x > 5 && at(m) > 1"),
+        ("nested.aw", format!("{nested} x = x + 1; m: skip;"), "at(m) > 1"),
+    ] {
+        let text = format!(
+            "shared int x = 1, y; shared 0..63 a[64]; thread p[*] {{ loop {{ {body} }} }} never {never};"
+        );
+        let run = allways(&format!("check {} --engine views --timeout 5s", file(&folder, name, text)));
+        assert!([0, 5].contains(&run.code), "{name}: {run:?}");
+    }
+}
+
 #[test]
 fn a_number_of_threads_can_be_given() {
     if !solver("z3") {

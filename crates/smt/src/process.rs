@@ -60,6 +60,9 @@ pub struct Process<'s> {
     stop: &'s dyn Fn() -> bool,
 }
 
+/// The longest answer that is read.
+const MOST_TEXT: usize = 1 << 20;
+
 impl<'s> Process<'s> {
     /// Starts a solver. `stop` is asked now and then whether to stop waiting for it.
     pub fn start(settings: &Settings, stop: &'s dyn Fn() -> bool) -> Result<Process<'s>, Failure> {
@@ -121,7 +124,12 @@ impl<'s> Process<'s> {
     /// The next line, within the limit.
     fn line(&mut self, started: Instant) -> Result<String, Failure> {
         loop {
-            match self.output.recv_timeout(LOOK) {
+            let received = self.output.recv_timeout(LOOK);
+            if received.is_ok() && started.elapsed() > self.limit {
+                // It talks without end.
+                return Err(Failure::Time(self.limit));
+            }
+            match received {
                 Ok(line) if line.trim().is_empty() => {}
                 Ok(line) if line.trim_start().starts_with("(error") => return Err(Failure::Broken(line)),
                 Ok(line) => return Ok(line),
@@ -159,6 +167,12 @@ impl<'s> Process<'s> {
         while text.is_empty() || !balance(&text) {
             text += &self.line(started)?;
             text.push('\n');
+            if (self.stop)() {
+                return Err(Failure::Stopped);
+            }
+            if text.len() > MOST_TEXT {
+                return Err(Failure::Broken("values without end".to_string()));
+            }
         }
         let values =
             pairs(&text).ok_or_else(|| Failure::Broken(format!("values that cannot be read: {text}")))?;

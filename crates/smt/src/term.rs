@@ -9,7 +9,11 @@ use std::sync::Arc;
 
 /// A term; cheap to copy.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Term(Arc<Node>);
+pub struct Term {
+    /// How many nodes it has, written out; first, so that most comparisons end here.
+    size: u64,
+    node: Arc<Node>,
+}
 
 /// What a term is.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -44,12 +48,29 @@ pub enum Node {
 
 impl Term {
     fn new(node: Node) -> Term {
-        Term(Arc::new(node))
+        let all = |parts: &[Term]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.size));
+        let below = match &node {
+            Node::Number(_) | Node::Variable(_) | Node::Truth(_) => 0,
+            Node::Sum(parts) | Node::And(parts) | Node::Or(parts) => all(parts),
+            Node::Times(_, part) | Node::Quotient(part, _) | Node::Remainder(part, _) | Node::Not(part) => {
+                part.size
+            }
+            Node::Choice(condition, then, other) => {
+                condition.size.saturating_add(then.size).saturating_add(other.size)
+            }
+            Node::Equal(left, right) | Node::AtMost(left, right) => left.size.saturating_add(right.size),
+        };
+        Term { size: below.saturating_add(1), node: Arc::new(node) }
+    }
+
+    /// How many nodes it has, written out: parts that are shared count each time.
+    pub fn size(&self) -> u64 {
+        self.size
     }
 
     /// What it is.
     pub fn node(&self) -> &Node {
-        &self.0
+        &self.node
     }
 
     /// A number.
@@ -69,18 +90,18 @@ impl Term {
 
     /// The number that it is, if it is one.
     pub fn as_number(&self) -> Option<i128> {
-        if let Node::Number(value) = *self.0 { Some(value) } else { None }
+        if let Node::Number(value) = *self.node { Some(value) } else { None }
     }
 
     /// The truth value that it is, if it is one.
     pub fn as_truth(&self) -> Option<bool> {
-        if let Node::Truth(value) = *self.0 { Some(value) } else { None }
+        if let Node::Truth(value) = *self.node { Some(value) } else { None }
     }
 
     /// Whether it is of sort Boolean.
     pub fn is_boolean(&self) -> bool {
         matches!(
-            *self.0,
+            *self.node,
             Node::Truth(_) | Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Equal(..) | Node::AtMost(..)
         )
     }
@@ -170,7 +191,7 @@ impl Term {
 
     /// Negation.
     pub fn negation(&self) -> Term {
-        match &*self.0 {
+        match &*self.node {
             Node::Truth(value) => Term::truth(!value),
             Node::Not(inner) => inner.clone(),
             _ => Term::new(Node::Not(self.clone())),
@@ -216,7 +237,7 @@ impl Term {
     /// Replaces variables; those for which the function has nothing stay.
     pub fn replace(&self, by: &dyn Fn(&str) -> Option<Term>) -> Term {
         let go = |term: &Term| term.replace(by);
-        match &*self.0 {
+        match &*self.node {
             Node::Number(_) | Node::Truth(_) => self.clone(),
             Node::Variable(name) => by(name).unwrap_or_else(|| self.clone()),
             Node::Sum(parts) => match &parts[..] {
@@ -237,7 +258,7 @@ impl Term {
 
     /// Collects the names of the variables.
     pub fn variables(&self, into: &mut BTreeSet<Arc<str>>) {
-        match &*self.0 {
+        match &*self.node {
             Node::Variable(name) => {
                 into.insert(name.clone());
             }
@@ -272,7 +293,7 @@ impl fmt::Display for Term {
             parts.iter().try_for_each(|part| write!(f, " {part}"))?;
             write!(f, ")")
         };
-        match &*self.0 {
+        match &*self.node {
             Node::Number(value) if *value < 0 => write!(f, "(- {})", value.unsigned_abs()),
             Node::Number(value) => write!(f, "{value}"),
             Node::Variable(name) => write!(f, "{}", symbol(name)),

@@ -8,7 +8,7 @@
 use super::Views;
 use super::expressions::{Notes, Scope, Values, truth};
 use super::steps::{Steps, Unsupported};
-use allways_model::program::{Binary, Expr, LocationId, Program, Unary};
+use allways_model::program::{Binary, Expr, LocationId, Program, Span, Unary};
 use allways_smt::Term;
 
 /// One way to violate a property.
@@ -32,11 +32,11 @@ pub fn alternatives(
     let mut all = Vec::new();
     for never in &program.never {
         // All choices of a property have names of their own.
-        let found = violated(&never.expr, true, steps, &mut Notes::default())?;
-        if found.len() > MOST {
+        let Ways { held, wrong } = violated(&never.expr, true, steps, &mut Notes::default())?;
+        if held.len() + wrong.len() > MOST {
             return Err(Unsupported::new("a property with many alternatives", never.span));
         }
-        all.extend(found);
+        all.extend(held.into_iter().chain(wrong));
     }
     // More threads than there are cannot be anywhere.
     let room = |alternative: &Alternative| match views.total() {
@@ -54,6 +54,7 @@ pub fn alternatives(
             let mut loose: Vec<&mut usize> = Vec::new();
             for (places, least) in &mut alternative.demands {
                 if !places.iter().all(anchor) {
+                    *least = (*least).min(beside);
                     loose.push(least);
                 }
             }
@@ -77,63 +78,92 @@ impl Alternative {
     }
 }
 
+/// Ways in which an expression has a value, and in which it has none since something goes wrong.
+struct Ways {
+    held: Vec<Alternative>,
+    wrong: Vec<Alternative>,
+}
+
 fn one(condition: Term, demands: Vec<(Vec<LocationId>, usize)>) -> Vec<Alternative> {
     vec![Alternative { condition, demands }]
 }
 
-/// Ways in which an expression is true, or false.
-fn violated(
-    expr: &Expr,
-    expected: bool,
-    steps: &Steps,
-    notes: &mut Notes,
-) -> Result<Vec<Alternative>, Unsupported> {
-    match expr {
-        Expr::Unary(Unary::Not, operand) => return violated(operand, !expected, steps, notes),
-        Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, span) => {
-            let left = violated(left, expected, steps, notes)?;
-            let right = violated(right, expected, steps, notes)?;
-            if (*operator == Binary::Or) == expected {
-                return Ok(left.into_iter().chain(right).collect());
-            }
-            if left.len() * right.len() > MOST {
-                return Err(Unsupported::new("a property with many alternatives", *span));
-            }
-            let pairs = left.iter().flat_map(|one| right.iter().map(move |other| (one, other)));
-            let both = |(one, other): (&Alternative, &Alternative)| Alternative {
-                condition: Term::and([one.condition.clone(), other.condition.clone()]),
-                demands: one.demands.iter().chain(&other.demands).cloned().collect(),
-            };
-            return Ok(pairs.map(both).collect());
-        }
-        _ => {}
+/// One of these together with one of those.
+fn both(left: &[Alternative], right: &[Alternative], span: Span) -> Result<Vec<Alternative>, Unsupported> {
+    if left.len().saturating_mul(right.len()) > MOST {
+        return Err(Unsupported::new("a property with many alternatives", span));
     }
+    let pairs = left.iter().flat_map(|one| right.iter().map(move |other| (one, other)));
+    let both = |(one, other): (&Alternative, &Alternative)| Alternative {
+        condition: Term::and([one.condition.clone(), other.condition.clone()]),
+        demands: one.demands.iter().chain(&other.demands).cloned().collect(),
+    };
+    Ok(pairs.map(both).collect())
+}
+
+fn counts(expr: &Expr) -> bool {
     let mut counts = false;
     expr.visit(&mut |part| counts |= matches!(part, Expr::At(_)));
-    if counts {
-        let demand = demand(expr, expected);
-        return Ok(match demand {
-            Some((_, least)) if least <= 0 => one(Term::truth(true), Vec::new()),
-            Some((places, least)) => {
-                one(Term::truth(true), vec![(places, usize::try_from(least).unwrap_or(usize::MAX >> 8))])
-            }
-            None => one(Term::truth(true), Vec::new()),
-        });
+    counts
+}
+
+/// Ways in which an expression is true, or false; and in which it goes wrong, which violates a property as well.
+fn violated(expr: &Expr, expected: bool, steps: &Steps, notes: &mut Notes) -> Result<Ways, Unsupported> {
+    if !counts(expr) {
+        return plain(expr, expected, steps, notes);
     }
+    Ok(match expr {
+        Expr::Unary(Unary::Not, operand) => violated(operand, !expected, steps, notes)?,
+        Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, span) => {
+            // The right one is evaluated only if the left one does not decide; if that counts threads, it is not asked.
+            let undecided = *operator == Binary::And;
+            let reached = match counts(left) {
+                true => one(Term::truth(true), Vec::new()),
+                false => plain(left, undecided, steps, notes)?.held,
+            };
+            let left = violated(left, expected, steps, notes)?;
+            let right = violated(right, expected, steps, notes)?;
+            let held = match (*operator == Binary::Or) == expected {
+                true => left.held.into_iter().chain(right.held).collect(),
+                false => both(&left.held, &right.held, *span)?,
+            };
+            let wrong = left.wrong.into_iter().chain(both(&reached, &right.wrong, *span)?).collect();
+            Ways { held, wrong }
+        }
+        _ => {
+            let held = match demand(expr, expected) {
+                Some((places, least)) if least > 0 => {
+                    one(Term::truth(true), vec![(places, usize::try_from(least).unwrap_or(usize::MAX >> 8))])
+                }
+                _ => one(Term::truth(true), Vec::new()),
+            };
+            Ways { held, wrong: Vec::new() }
+        }
+    })
+}
+
+/// The same for an expression that does not count threads.
+fn plain(expr: &Expr, expected: bool, steps: &Steps, notes: &mut Notes) -> Result<Ways, Unsupported> {
     let shared = steps.shared.iter().map(|known| Term::variable(&known.name)).collect();
     let values = Values { shared, locals: Vec::new() };
     let scope = Scope { values: &values, next: None, this: None, other: None };
     let known = notes.choices.len();
     let condition = truth(expr, &scope, notes)?;
     let condition = if expected { condition } else { condition.negation() };
-    let wrong = std::mem::take(&mut notes.wrong);
-    let bounds = notes.choices[known..].iter().map(|(name, low, high)| {
-        let choice = Term::variable(name);
-        Term::and([Term::number(*low).at_most(&choice), choice.at_most(&Term::number(*high))])
-    });
-    // What goes wrong in a property violates it.
-    let condition = Term::or(wrong.into_iter().chain([condition]));
-    Ok(one(Term::and([condition].into_iter().chain(bounds)), Vec::new()))
+    let wrong = Term::or(std::mem::take(&mut notes.wrong));
+    let bounds: Vec<Term> = notes.choices[known..]
+        .iter()
+        .map(|(name, low, high)| {
+            let choice = Term::variable(name);
+            Term::and([Term::number(*low).at_most(&choice), choice.at_most(&Term::number(*high))])
+        })
+        .collect();
+    let way =
+        |condition: Term| one(Term::and([condition].into_iter().chain(bounds.iter().cloned())), Vec::new());
+    Ok(Ways {
+        held: way(condition),
+        wrong: if wrong.as_truth() == Some(false) { Vec::new() } else { way(wrong) },
+    })
 }
 
 /// What a comparison of a count with a number demands, if it is of that form: at least so many threads.

@@ -62,6 +62,10 @@ pub(super) struct Scope<'a> {
 
 /// The truth value of a condition.
 pub(super) fn truth(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, Unsupported> {
+    bounded(truth_of(expr, scope, notes)?)
+}
+
+fn truth_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, Unsupported> {
     Ok(match expr {
         Expr::Constant(value) => Term::truth(*value != 0),
         Expr::Unary(Unary::Not, operand) => truth(operand, scope, notes)?.negation(),
@@ -106,8 +110,23 @@ pub(super) fn truth(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result
     })
 }
 
+/// A larger term than this is not worked with: parts are shared here, but written out for a solver.
+const LARGEST: u64 = 1 << 14;
+
+/// The term, if it is not too large.
+pub(super) fn bounded(term: Term) -> Result<Term, Unsupported> {
+    match term.size() > LARGEST {
+        true => Err(Unsupported::new("an expression that becomes too large", Span::default())),
+        false => Ok(term),
+    }
+}
+
 /// The value of an expression.
 pub(super) fn number(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, Unsupported> {
+    bounded(number_of(expr, scope, notes)?)
+}
+
+fn number_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, Unsupported> {
     let variable = |values: &[Term], slot: usize| {
         values
             .get(slot)

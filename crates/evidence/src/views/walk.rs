@@ -3,7 +3,7 @@
 //! The same meaning as `take` and `atomic` in [`semantics`](allways_model::program::semantics), with terms in place of values. A
 //! way has a guard; where something can go wrong on it, that is a way of its own, and the guard of what follows excludes it.
 
-use super::expressions::{MOST_ELEMENTS, Notes, Scope, Values, element, number, select, truth};
+use super::expressions::{MOST_ELEMENTS, Notes, Scope, Values, bounded, element, number, select, truth};
 use super::steps::{Known, Transition, Unsupported};
 use allways_model::program::{Edge, LocationId, LockPlace, Op, Place, Program, Span, Target};
 use allways_smt::Term;
@@ -125,6 +125,9 @@ impl Walk<'_> {
         let mut next = path.clone();
         let mut notes = path.notes.clone();
         let taken = self.act(path, edge, &mut next, &mut notes)?;
+        let terms =
+            next.values.shared.iter().chain(&next.values.locals).chain(&next.guard).chain(&notes.wrong);
+        terms.cloned().try_for_each(|term| bounded(term).map(drop))?;
         let wrong = std::mem::take(&mut notes.wrong);
         if !wrong.is_empty() {
             let path = Path { notes: notes.clone(), ..path.clone() };
