@@ -39,10 +39,14 @@ pub(super) fn ways(
     let start = Path { location, values: before.clone(), guard: Vec::new(), notes: Notes::default() };
     let mut walk = Walk { program, before, hidden, found: Vec::new() };
     for edge in &program.locations[location].edges {
+        let placed = |unsupported: Unsupported| match unsupported.span.line {
+            0 => Unsupported { span: edge.span, ..unsupported },
+            _ => unsupported,
+        };
         match edge.op {
-            Op::AtomicBegin => walk.section(&start, edge)?,
+            Op::AtomicBegin => walk.section(&start, edge).map_err(placed)?,
             _ => {
-                if let Some(after) = walk.take(&start, edge)? {
+                if let Some(after) = walk.take(&start, edge).map_err(placed)? {
                     walk.arrive(after, edge.span);
                 }
             }
