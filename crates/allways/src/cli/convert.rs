@@ -110,7 +110,8 @@ fn beside(system: &Explicit, bad: Option<u32>) -> (String, String) {
     (show_state(system, &system.initial), show_pattern(system, &pattern))
 }
 
-fn put(text: &str, path: Option<&Path>, context: &mut Context) -> Result<(), Failure> {
+/// Writes a text to a file, or to standard output.
+pub(super) fn put(text: &str, path: Option<&Path>, context: &mut Context) -> Result<(), Failure> {
     match path {
         Some(path) => fs::write(path, text).map_err(|error| Failure::Unwritable(path.to_path_buf(), error)),
         None => {

@@ -1,6 +1,7 @@
 //! `allways convert` between the notations of counter systems, and from programs to them.
 
 use super::super::arguments::{Convert, Format};
+use super::super::convert::put;
 use super::super::exit::Exit;
 use super::super::session::Session;
 use super::super::{Context, Failure};
@@ -9,8 +10,6 @@ use allways::load::Notation;
 use allways::{Options, Watch};
 use allways_lang::{spec, tts};
 use allways_model::counters::Counters;
-use std::fs;
-use std::path::Path;
 
 /// Runs `convert`, if it is from or to a counter system.
 pub fn convert(arguments: &Convert, context: &mut Context) -> Option<Result<Exit, Failure>> {
@@ -71,14 +70,4 @@ fn write(system: &Counters, arguments: &Convert, context: &mut Context) -> Resul
         }
     }
     Ok(Exit::Success)
-}
-
-fn put(text: &str, path: Option<&Path>, context: &mut Context) -> Result<(), Failure> {
-    match path {
-        Some(path) => fs::write(path, text).map_err(|error| Failure::Unwritable(path.to_path_buf(), error)),
-        None => {
-            context.output.emit(|out| out.write_all(text.as_bytes()));
-            Ok(())
-        }
-    }
 }

@@ -167,12 +167,17 @@ impl Tree<'_> {
     fn run(&self, (node, target): (usize, Bag)) -> Result<Verdict, StopReason> {
         let mut back = Back { tree: self, needed: target, rules: Vec::new() };
         let root = back.walk(node, None)?;
-        let Origin::Initial(number) = self.nodes[root].origin else {
-            unreachable!("only roots have no parent")
-        };
+        // Only roots have no parent, and what is needed at a root is within it; were it not so, there would be no run to show.
         let below = Configuration { shared: self.nodes[root].shared, tokens: back.needed };
-        let initial = self.system.initial[number].covering(&below);
-        let initial = initial.expect("what is needed at a root is within it");
+        let initial = match self.nodes[root].origin {
+            Origin::Initial(number) => self.system.initial[number].covering(&below),
+            _ => None,
+        };
+        let Some(initial) = initial else {
+            return Err(StopReason::GaveUp(
+                "a target can be covered, but no run was put together".to_string(),
+            ));
+        };
         let mut rules = back.rules;
         rules.reverse();
         Ok(Verdict::Unsafe(shorten(self.system, Run { initial, rules })))
