@@ -38,7 +38,22 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
         return Err(Failure::Usage(what, format!("leave them out, or use --engine {NAME}")));
     }
     let several = arguments.files.len() > 1;
-    if several && arguments.search.evidence.is_some() {
+    each_file(arguments, context, |file, session, destination, context| {
+        let one = One { arguments, file, engine, session, several };
+        match arguments.scheduler {
+            Some(scheduler) => one.scheduled(scheduler, destination, context),
+            None => one.run(&question, destination, context),
+        }
+    })
+}
+
+/// Checks one file after the other, each with the limits for itself; the worst exit counts.
+pub fn each_file<'a>(
+    arguments: &'a Check,
+    context: &mut Context,
+    check: impl Fn(&'a Path, Session, &Destination, &mut Context) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    if arguments.files.len() > 1 && arguments.search.evidence.is_some() {
         let what = "--evidence holds the evidence for one file".to_string();
         return Err(Failure::Usage(what, "check the files one by one".to_string()));
     }
@@ -48,11 +63,7 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
     for (index, file) in arguments.files.iter().enumerate() {
         let started = if index == 0 { context.started } else { Instant::now() };
         let session = Session::new(started, arguments.search.limits, !context.quiet);
-        let one = One { arguments, file, engine, session, several };
-        let exit = match arguments.scheduler {
-            Some(scheduler) => one.scheduled(scheduler, &destination, context),
-            None => one.run(&question, &destination, context),
-        };
+        let exit = check(file, session, &destination, context);
         let exit = exit.unwrap_or_else(|failure| context.complaints.report(&failure));
         worst = worst.max(exit);
         if exit == Exit::Interrupted {

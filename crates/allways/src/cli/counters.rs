@@ -7,6 +7,7 @@ pub use convert::convert;
 pub use evidence::{certify, replay};
 
 use super::arguments::Check;
+use super::check::each_file;
 use super::evidence::Destination;
 use super::exit::Exit;
 use super::session::Session;
@@ -20,7 +21,6 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Instant;
 
 /// Runs `check`, if all files are counter systems; else `None`, and if only some are, a complaint.
 pub fn check(arguments: &Check, context: &mut Context) -> Option<Result<Exit, Failure>> {
@@ -37,25 +37,9 @@ pub fn check(arguments: &Check, context: &mut Context) -> Option<Result<Exit, Fa
 
 fn check_all(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
     let method = method(arguments)?;
-    let several = arguments.files.len() > 1;
-    if several && arguments.search.evidence.is_some() {
-        let what = "--evidence holds the evidence for one file".to_string();
-        return Err(Failure::Usage(what, "check the files one by one".to_string()));
-    }
-    let destination = Destination::new(arguments.search.evidence.as_deref())?;
-    Session::heed_interruptions();
-    let mut worst = Exit::Success;
-    for (index, file) in arguments.files.iter().enumerate() {
-        let started = if index == 0 { context.started } else { Instant::now() };
-        let session = Session::new(started, arguments.search.limits, !context.quiet);
-        let exit = check_one(arguments, file, method, &session, &destination, context);
-        let exit = exit.unwrap_or_else(|failure| context.complaints.report(&failure));
-        worst = worst.max(exit);
-        if exit == Exit::Interrupted {
-            break;
-        }
-    }
-    Ok(worst)
+    each_file(arguments, context, |file, session, destination, context| {
+        check_one(arguments, file, method, &session, destination, context)
+    })
 }
 
 /// The method that is asked for. An option that it would ignore is refused.
