@@ -1,49 +1,54 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
-//! Read in this order: [`exit`] and [`arguments`], what users see first; [`choice`], which engine answers; the commands
-//! [`check`] with [`schedule`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`] and [`format`](mod@format); [`counters`], the same commands for counter systems; [`views`], proofs with a solver; then what they
-//! share: [`session`] (limits, interruption, memory), [`progress`], [`output`], [`diagnostics`], [`steps`] and [`story`]
-//! (traces), [`stats`], [`words`].
+//! It parses, shows progress and renders; what is decided is decided by the library. Read in this order: [`exit`] and
+//! [`arguments`], what users see first; the commands [`check`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`]
+//! and [`format`](mod@format); then what they share: [`session`] (limits, interruption, memory), [`progress`], [`output`],
+//! [`diagnostics`].
 
 mod arguments;
 mod check;
-mod choice;
 mod convert;
-mod counters;
 mod diagnostics;
 mod evidence;
 mod exit;
-mod explain;
 mod format;
 mod output;
 mod progress;
 mod reach;
-mod schedule;
 mod session;
-mod stats;
-mod steps;
-mod story;
-mod views;
-mod words;
 
-use allways::counters::is_counters;
-use allways::{LoadError, Refuted, engines};
-use allways_engines::meet::coverability::Method;
+pub use exit::Exit;
+
+use crate::check::CheckError;
+use crate::load::LoadError;
+use allways_engines::engine::{Setting, Takes};
+use allways_engines::table::NoEngine;
+use allways_engines::{Engines, EvidenceRejected};
 use arguments::{Arguments, Command};
 use clap::Parser;
-use diagnostics::Complaints;
-use exit::Exit;
+use diagnostics::DiagnosticPrinter;
 use output::{Output, stderr_colored, stdout_colored};
 use std::any::Any;
-use std::io;
+use std::ffi::OsString;
+use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Runs the program.
-pub fn main() -> Exit {
+/// Runs the program with these engines, on the arguments of the process.
+pub fn main(engines: &Engines) -> Exit {
     let started = Instant::now();
-    guarded(|| run(started))
+    guarded(|| run(started, std::env::args_os(), engines, None))
+}
+
+/// Runs the program with these engines, on these arguments after its name, and writes to `out` in place of standard output.
+pub fn run_with(
+    arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    engines: &Engines,
+    out: Box<dyn Write>,
+) -> Exit {
+    let arguments = arguments.into_iter().map(Into::into);
+    run(Instant::now(), std::iter::once("allways".into()).chain(arguments), engines, Some(out))
 }
 
 /// Runs something, and turns a panic into [`Exit::Bug`].
@@ -64,8 +69,13 @@ fn message(payload: &(dyn Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("unknown")
 }
 
-fn run(started: Instant) -> Exit {
-    let arguments = match Arguments::try_parse() {
+fn run(
+    started: Instant,
+    arguments: impl Iterator<Item = OsString>,
+    engines: &Engines,
+    out: Option<Box<dyn Write>>,
+) -> Exit {
+    let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and the version are errors to the parser, but not to the user. A reader that has gone needs neither.
@@ -73,65 +83,81 @@ fn run(started: Instant) -> Exit {
             return if error.use_stderr() { Exit::BadInput } else { Exit::Success };
         }
     };
-    let mut output = Output::new(stdout_colored(arguments.color));
-    let complaints = Complaints { colored: stderr_colored(arguments.color), quiet: arguments.quiet };
+    if arguments.verbose {
+        tell_events();
+    }
+    let mut output = match out {
+        Some(out) => Output::to(out, false),
+        None => Output::new(stdout_colored(arguments.color)),
+    };
+    let printer = DiagnosticPrinter { colored: stderr_colored(arguments.color), quiet: arguments.quiet };
     let mut context =
-        Context { output: &mut output, complaints: &complaints, quiet: arguments.quiet, started };
+        Context { output: &mut output, printer: &printer, engines, quiet: arguments.quiet, started };
     let outcome = match arguments.command {
-        Command::Check(arguments) => {
-            let theirs = counters::check(&arguments, &mut context);
-            theirs.unwrap_or_else(|| check::run(&arguments, &mut context))
-        }
+        Command::Check(arguments) => check::run(&arguments, &mut context),
         Command::Reach(arguments) => reach::run(&arguments, &mut context),
-        Command::Certify(arguments) if is_counters(&arguments.file) => {
-            counters::certify(&arguments, &mut context)
-        }
-        Command::Certify(arguments) => {
-            let theirs = views::certify_views(&arguments, &mut context);
-            theirs.unwrap_or_else(|| evidence::certify(&arguments, &mut context))
-        }
-        Command::Replay(arguments) if is_counters(&arguments.file) => {
-            counters::replay(&arguments, &mut context)
-        }
-        Command::Replay(arguments) => evidence::replay(&arguments, &mut context),
-        Command::Convert(arguments) => {
-            let theirs = counters::convert(&arguments, &mut context);
-            theirs.unwrap_or_else(|| convert::run(&arguments, &mut context))
-        }
+        Command::Certify(arguments) => evidence::recheck(&arguments, &mut context),
+        Command::Replay(arguments) => evidence::walk(&arguments, &mut context),
+        Command::Convert(arguments) => convert::run(&arguments, &mut context),
         Command::Fmt(arguments) => format::run(&arguments, &mut context),
         Command::Engines => {
-            list_engines(&mut output);
+            list_engines(engines, &mut output);
             Ok(Exit::Success)
         }
     };
-    let exit = outcome.unwrap_or_else(|failure| complaints.report(&failure));
+    let exit = outcome.unwrap_or_else(|failure| printer.report(&failure));
     match output.finish() {
         Ok(()) => exit,
-        Err(error) => exit.max(complaints.report(&Failure::Unwritable("standard output".into(), error))),
+        Err(error) => exit.max(printer.report(&Failure::Unwritable("standard output".into(), error))),
     }
 }
 
-fn list_engines(output: &mut Output) {
-    let width = engines().iter().map(|engine| engine.name().len()).max().unwrap_or_default();
+/// Writes the events of the engines to standard error.
+fn tell_events() {
+    let events = tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_timer(tracing_subscriber::fmt::time::uptime())
+        .with_max_level(tracing::Level::DEBUG)
+        .with_target(false)
+        .with_level(false)
+        .with_ansi(false);
+    // It was set before if the program is run twice in one process.
+    let _ = events.try_init();
+}
+
+fn list_engines(engines: &Engines, output: &mut Output) {
+    let width = engines.iter().map(|engine| engine.info().name.len()).max().unwrap_or_default();
+    let groups = [
+        ("", vec![Takes::All, Takes::Pushdown]),
+        ("\nFor programs (.aw, .bp):\n\n", vec![Takes::Programs]),
+        ("\nFor counter systems (.spec, .tts), and for programs with any number of threads:\n\n", vec![Takes::Countable]),
+        ("\nFor counter systems:\n\n", vec![Takes::Counters]),
+    ];
     output.emit(|out| {
-        for engine in engines() {
-            writeln!(out, "{:width$}  {}", engine.name(), engine.summary())?;
+        for (title, takes) in groups {
+            write!(out, "{title}")?;
+            for engine in engines.iter().filter(|engine| takes.contains(&engine.info().takes)) {
+                writeln!(out, "{:width$}  {}", engine.info().name, engine.info().summary)?;
+            }
         }
-        writeln!(out, "{:width$}  {}", allways::views::NAME, allways::views::SUMMARY)?;
-        writeln!(out, "\nFor .spec and .tts files:\n")?;
-        for method in Method::ALL {
-            writeln!(out, "{:width$}  {}", method.name(), method.summary())?;
+        writeln!(out, "\nWithout --engine, {} answers. Options that only some engines know:\n", engines.auto().info().name)?;
+        for setting in Setting::ALL {
+            let able = engines.iter().filter(|engine| engine.info().settings.contains(&setting));
+            let able: Vec<&str> = able.map(|engine| engine.info().name).collect();
+            writeln!(out, "{}: {}", setting, able.join(", "))?;
         }
-        writeln!(out, "\nWithout --engine, {} answers.", allways::auto().name())
+        Ok(())
     });
 }
 
 /// What every command has at hand.
-pub struct Context<'a> {
+struct Context<'a> {
     /// Standard output.
     pub output: &'a mut Output,
     /// Standard error.
-    pub complaints: &'a Complaints,
+    pub printer: &'a DiagnosticPrinter,
+    /// The engines that there are.
+    pub engines: &'a Engines,
     /// Whether only verdicts are wanted.
     pub quiet: bool,
     /// When the program started.
@@ -140,7 +166,7 @@ pub struct Context<'a> {
 
 /// Why a command has no answer.
 #[derive(Debug)]
-pub enum Failure {
+enum Failure {
     /// The arguments make no sense together: what is wrong, and what to do.
     Usage(String, String),
     /// Input that cannot be used.
@@ -150,7 +176,7 @@ pub enum Failure {
     /// Output that cannot be written.
     Unwritable(PathBuf, io::Error),
     /// An engine whose evidence is rejected.
-    Refuted(Refuted),
+    Rejected(EvidenceRejected),
 }
 
 impl From<LoadError> for Failure {
@@ -159,9 +185,25 @@ impl From<LoadError> for Failure {
     }
 }
 
-impl From<Refuted> for Failure {
-    fn from(refuted: Refuted) -> Failure {
-        Failure::Refuted(refuted)
+impl From<EvidenceRejected> for Failure {
+    fn from(rejected: EvidenceRejected) -> Failure {
+        Failure::Rejected(rejected)
+    }
+}
+
+impl From<NoEngine> for Failure {
+    fn from(error: NoEngine) -> Failure {
+        Failure::Usage(error.what, error.help)
+    }
+}
+
+impl From<CheckError> for Failure {
+    fn from(error: CheckError) -> Failure {
+        match error {
+            CheckError::Input(error) => error.into(),
+            CheckError::Unsupported(error) => error.into(),
+            CheckError::Rejected(error) => error.into(),
+        }
     }
 }
 

@@ -4,13 +4,17 @@
 //! contains them all, and the checker has accepted it; so a run of the system is a run by the rules written down here.
 //! Shared states and symbols are numbered in the order in which they come up.
 
-use crate::verify::{Refuted, check};
-use allways_engines::engine::{Question, Watch, engines};
-use allways_evidence::{Invariant, Proof, Verdict};
-use allways_model::property::Property;
+use crate::load::{LoadError, forms};
+use allways_engines::above::tops::TopsEngine;
+use allways_engines::confirm::confirm;
+use allways_engines::forms::count_threads;
+use allways_engines::{Budget, EvidenceRejected, Question, Strategy};
+use allways_evidence::{Certificate, Invariant, StopReason, Verdict};
+use allways_model::counters::{Bag, Counters, Target};
 use allways_model::pushdown::{
-    EMPTY, Explicit, Pushdown, Rule, Shared, Stack, State, Symbol, ThreadRules, Word,
+    EMPTY, Explicit, Rule, Shared, Stack, State, Symbol, ThreadRules, Word,
 };
+use allways_model::task::{Instance, Task};
 use std::collections::{BTreeSet, HashMap};
 
 /// Rules that were written down.
@@ -22,27 +26,64 @@ pub struct Flat {
     pub shared: Vec<Shared>,
 }
 
-/// Why rules cannot be written down.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Why a system cannot be written down.
+#[derive(Debug)]
 pub enum NotFlat {
-    /// It was not found out which are needed.
+    /// The task cannot be used as it is.
+    Input(LoadError),
+    /// It was not found out which rules are needed.
     Unknown(String),
     /// A checker rejects what was found out.
-    Refuted(Refuted),
+    Rejected(EvidenceRejected),
 }
 
-/// Writes down the rules of a system. `asked` are shared states of which the caller wants to know the numbers.
-pub fn flatten(system: &dyn Pushdown, asked: &[Shared], watch: &Watch) -> Result<Flat, NotFlat> {
-    let tops = engines().iter().find(|engine| engine.name() == "tops").copied();
-    let engine = tops.ok_or_else(|| NotFlat::Unknown("there is no engine for it".to_string()))?;
-    let question = Question { property: Property::default(), ..Question::default() };
-    let checked = check(system, &question, engine, watch).map_err(NotFlat::Refuted)?;
-    let invariant = match checked.report.verdict {
-        Verdict::Safe(Proof::Invariant(invariant)) => invariant,
-        Verdict::Safe(Proof::Products(_) | Proof::Counted(_)) => {
-            return Err(NotFlat::Unknown("the engine gave no list of states".to_string()));
-        }
-        Verdict::Unknown(reason) => return Err(NotFlat::Unknown(reason.to_string())),
+impl From<StopReason> for NotFlat {
+    fn from(reason: StopReason) -> NotFlat {
+        NotFlat::Unknown(reason.to_string())
+    }
+}
+
+/// A program as a counter system, with any number of threads where it leaves the number open; or why it is none.
+///
+/// The property of the program is the target. Where it counts threads at places (`at`), a counter that has reached all that
+/// the property asks for is kept there: then the counter system can do more than the program, and what it proves holds.
+pub fn counted(task: &Task, budget: &Budget) -> Result<Counters, NotFlat> {
+    let forms = forms(task, &Question::default(), false).map_err(NotFlat::Input)?;
+    let forms = if forms.is_open() { forms.at(Instance::Any) } else { forms };
+    let form = forms.pushdown()?;
+    let mut counters = count_threads(&form, budget)?.counting.counters;
+    if let Some(why) = form.system.unfollowed() {
+        return Err(NotFlat::Unknown(why));
+    }
+    if counters.targets.is_empty() {
+        // No thread state is bad. A file has to name something all the same.
+        counters.shared.push("violated".to_string());
+        let shared = Some(counters.shared.len() as u32 - 1);
+        counters.targets.push(Target { shared, tokens: Bag::new() });
+    }
+    Ok(counters)
+}
+
+/// Writes down the rules of a program with the threads that it states. Also gives the numbers of its bad shared states.
+pub fn flatten(task: &Task, budget: &Budget) -> Result<Flat, NotFlat> {
+    let forms = forms(task, &Question::default(), true).map_err(NotFlat::Input)?;
+    let property = match forms.encoding() {
+        Some(Ok(encoded)) => encoded.property(false),
+        Some(Err(_)) | None => return Err(NotFlat::Unknown("it is no program".to_string())),
+    };
+    let asked: Vec<Shared> = property.bad.iter().filter_map(|pattern| pattern.shared).collect();
+    let form = forms.pushdown()?;
+    let system = &*form.system;
+    let outcome = Strategy::Run(&TopsEngine).run(&forms, budget);
+    let mut outcome = outcome.ok_or_else(|| NotFlat::Unknown("there is no engine for it".to_string()))?;
+    confirm(&forms, &mut outcome, budget);
+    if let Some(rejected) = outcome.rejected {
+        return Err(NotFlat::Rejected(rejected));
+    }
+    let invariant = match outcome.verdict {
+        Verdict::Safe(Certificate::Invariant(invariant)) => invariant,
+        Verdict::Safe(_) => return Err(NotFlat::Unknown("the engine gave no list of states".to_string())),
+        Verdict::Unknown(reason) => return Err(reason.into()),
         Verdict::Unsafe(_) => return Err(NotFlat::Unknown("nothing was to be avoided".to_string())),
     };
     let mut numbers = Numbers::default();

@@ -1,50 +1,60 @@
-//! Can this concurrent program go wrong under any schedule? A trace, or a proof.
+//! Can this concurrent program go wrong under any schedule? A counterexample, or a certificate.
 //!
-//! This crate puts the others together: it [loads](mod@load) a system from files, asks an engine, and [passes its
-//! answer](verify) through the checkers of evidence before it counts as one. The program `allways` is a thin layer above.
+//! [`load()`] reads a task from a file, whatever its notation; [`check()`] runs a strategy of engines on it, has the answer
+//! certified by an independent checker, and gives a [`Report`]. The program `allways` is a thin layer above: what it decides,
+//! this library decides.
 //!
 //! ```
-//! use allways::{Options, Question, Verdict, Watch, auto, check, load};
+//! use allways::{Budget, Options, Request, check, load};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // Two threads that take a lock and call themselves inside the critical section, to any depth. Beside the file are
-//! // `lock-recursive.init`, where they start, and `lock-recursive.spec`, `*|2,2`: both in the critical section.
-//! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/pds/lock-recursive.pds");
-//! let watch = Watch::none();
-//! let loaded = load(path, &Options::default(), &watch)?;
-//! let question = Question { property: loaded.property(&[], &watch)?, ..Question::default() };
-//!
-//! let checked = check(&loaded.system, &question, auto(), &watch)?;
-//! assert!(matches!(checked.report.verdict, Verdict::Safe(_)));
-//! assert!(checked.certified, "and the checker of invariants agrees");
-//!
-//! // Something else to avoid, and a run that does not: `1|4,0`, the first thread about to release the lock.
-//! let property = loaded.property(&["1|4,0".to_string()], &watch)?;
-//! let checked = check(&loaded.system, &Question { property, ..question }, auto(), &watch)?;
-//! let Verdict::Unsafe(trace) = checked.report.verdict else { panic!("it can get there") };
-//! let lines: Vec<u32> = trace.steps.iter().map(|step| step.line).collect();
-//! assert_eq!(lines.len(), 2, "it takes the lock, and its work returns");
+//! # if std::process::Command::new("z3").arg("--version").output().is_err() { eprintln!("skipped: no z3"); return Ok(()); }
+//! // A ticket lock whose tickets count for ever, with any number of threads.
+//! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/aw/int-ticket-lock.aw");
+//! let loaded = load(path, &Options::default(), &Budget::unlimited())?;
+//! let checked = check(&loaded.task, &Request::default(), &Budget::unlimited())?;
+//! assert_eq!(checked.report.verdict, "safe");
+//! assert!(checked.report.certified, "the checker agrees");
+//! assert_eq!(checked.report.any_number, Some(true));
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Read in this order: [`load`](mod@load) with [`system`] and [`threads`], [`verify`], [`views`], [`scheduled`], [`story`], [`counters`]; then the program, from `src/cli.rs` on.
+//! A task can also be made of a model, without a file. Here, a program that was read from text, and goes wrong:
+//!
+//! ```
+//! use allways::{Budget, Model, Request, Task, Verdict, check};
+//! use std::sync::Arc;
+//!
+//! let text = b"shared 0..2 n; thread p[*] { n = (n + 1) % 3; assert n != 2; }";
+//! let program = allways_lang::aw::parse(text).program.expect("it is well formed");
+//! let task = Task::new(Model::Program(Arc::new(program)));
+//! let checked = check(&task, &Request::default(), &Budget::unlimited()).expect("no evidence is rejected");
+//! assert!(matches!(checked.verdict(), Verdict::Unsafe(_)));
+//! assert_eq!(checked.report.taken.as_deref(), Some("--threads p=2"), "it takes two threads");
+//! ```
+//!
+//! Read in this order: [`load`](mod@load); [`check`](mod@check), [`reach`](mod@reach) and [`recheck`], what can be asked;
+//! [`report`], with [`source_trace`] and [`stats`], what is said; [`flatten`], other notations; then the program, from
+//! [`cli`] on.
 
-pub mod counters;
+pub mod check;
+pub mod cli;
+mod explain;
 pub mod flatten;
 pub mod load;
-pub mod scheduled;
-pub mod story;
-pub mod system;
-pub mod threads;
-pub mod verify;
-pub mod views;
+pub mod reach;
+pub mod recheck;
+pub mod report;
+mod rows;
+pub mod source_trace;
+pub mod stats;
+mod words;
 
-pub use allways_engines::engine::{
-    Engine, Figures, Progress, Question, Report, VisibleStates, Watch, auto, engines,
-};
-pub use allways_evidence::{Evidence, Proof, StopReason, Verdict};
-pub use load::{LoadError, Loaded, Options, Remarks, Text, load};
-pub use story::Story;
-pub use system::System;
-pub use verify::{Bound, Checked, Reached, Refuted, check, reach};
+pub use allways_engines::{Budget, Engine, Engines, EvidenceRejected, Progress, Question};
+pub use allways_evidence::{Certificate, Counterexample, Evidence, StopReason, Verdict};
+pub use allways_model::task::{Instance, Model, Source, Task};
+pub use check::{CheckError, Checked, Request, check};
+pub use load::{LoadError, Loaded, Options, SourceDiagnostics, load};
+pub use reach::{Reached, reach};
+pub use report::Report;

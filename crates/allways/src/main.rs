@@ -1,9 +1,8 @@
-//! The program `allways`; see `cli.rs`.
+//! The program `allways`; see `cli.rs` of the library.
 
-mod cli;
-
+use allways::cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main().into()
+    cli::main(&allways::Engines::default()).into()
 }

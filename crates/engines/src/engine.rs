@@ -1,53 +1,213 @@
 //! What every engine takes and gives.
+//!
+//! An [`Engine`] is asked about a task by way of its [`Forms`], runs on a [`Budget`], and gives an [`Outcome`]: a verdict that is
+//! a claim until a checker has accepted its evidence, and figures. An engine on pushdown systems implements the smaller
+//! [`PushdownEngine`], and is an [`Engine`] by that.
 
+use crate::below::schedules::engine::Scheduler;
+use crate::budget::Budget;
+use crate::forms::Forms;
 use allways_evidence::{StopReason, Verdict};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Visible};
 use allways_model::symmetry::Kinds;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use allways_model::task::Instance;
+use allways_smt::Settings;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
 
-/// An engine: one way of answering a [`Question`] about a pushdown system.
+/// An engine: one way of answering a question.
 pub trait Engine: Sync {
+    /// What users should know about it.
+    fn info(&self) -> &'static Info;
+
+    /// Whether it can say anything about the task, and why not.
+    fn supports(&self, forms: &Forms) -> Result<(), String>;
+
+    /// Answers, or says why not. Must poll the budget often enough to stop within a few milliseconds.
+    fn run(&self, forms: &Forms, budget: &Budget) -> Outcome;
+}
+
+/// An engine on pushdown systems.
+pub trait PushdownEngine: Sync {
+    /// What users should know about it.
+    const INFO: Info;
+
+    /// Answers, or says why not. Must poll the budget often enough to stop within a few milliseconds.
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome;
+}
+
+impl<E: PushdownEngine> Engine for E {
+    fn info(&self) -> &'static Info {
+        &E::INFO
+    }
+
+    fn supports(&self, forms: &Forms) -> Result<(), String> {
+        forms.pushdown().map(drop).map_err(|reason| reason.to_string())
+    }
+
+    fn run(&self, forms: &Forms, budget: &Budget) -> Outcome {
+        let form = match forms.pushdown() {
+            Ok(form) => form,
+            Err(reason) => return Outcome::unknown(reason),
+        };
+        let mut outcome = self.search(&*form.system, &form.question, budget);
+        if let (Verdict::Unknown(StopReason::Bound(_)), Some(why)) =
+            (&outcome.verdict, form.system.incomplete())
+        {
+            // Not even what lies within the bound was explored to the end.
+            outcome.verdict = Verdict::Unknown(StopReason::GaveUp(why));
+        }
+        outcome
+    }
+}
+
+/// What users should know about an engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Info {
     /// The name by which users choose it.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// What it does, in one line.
-    fn summary(&self) -> &'static str;
-
-    /// Answers, or says why not. Must poll [`Watch::check`] often enough to stop within a few milliseconds.
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report;
+    pub summary: &'static str,
+    /// What it is about.
+    pub takes: Takes,
+    /// Which numbers of threads it knows how to answer about.
+    pub threads: Threads,
+    /// Which settings it knows.
+    pub settings: &'static [Setting],
+    /// Bounds that it cannot do without.
+    pub needs: Option<Setting>,
+    /// Whether its invariants list exactly the reachable states, where they keep whole stacks.
+    pub lists_states: bool,
 }
 
-/// All engines, in the order in which `allways engines` lists them.
-pub fn engines() -> &'static [&'static dyn Engine] {
-    &[
-        &crate::meet::portfolio::Portfolio,
-        &crate::meet::sandwich::Sandwich,
-        &crate::meet::druba::Druba,
-        &crate::meet::ai::Ai,
-        &crate::meet::cuba::Cuba,
-        &crate::meet::cuba::CubaSymbolic,
-        &crate::meet::cuba::Scheme1,
-        &crate::meet::cuba::CubaRace,
-        &crate::above::tops::TopsEngine,
-        &crate::above::thread_modular::flanagan_qadeer::Modular,
-        &crate::above::thread_modular::quadratic::Quadratic,
-        &crate::above::thread_modular::relaxed::Relaxed,
-        &crate::above::thread_modular::both::Both,
-        &crate::above::thread_modular::frontier::Frontier,
-        &crate::below::free::Free,
-        &crate::below::rounds_delays::RoundsDelays,
-        &crate::below::contexts::ContextsEngine,
-    ]
+impl Info {
+    /// An engine on pushdown systems with a fixed number of threads, without settings.
+    pub const fn new(name: &'static str, summary: &'static str) -> Info {
+        Info {
+            name,
+            summary,
+            takes: Takes::Pushdown,
+            threads: Threads::Fixed,
+            settings: &[],
+            needs: None,
+            lists_states: false,
+        }
+    }
+
+    /// The same with these settings.
+    pub const fn knowing(self, settings: &'static [Setting]) -> Info {
+        Info { settings, ..self }
+    }
 }
 
-/// The engine that is used where none is named.
-pub fn auto() -> &'static dyn Engine {
-    &crate::meet::portfolio::Portfolio
+/// What an engine is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Takes {
+    /// Pushdown systems, and programs as such.
+    Pushdown,
+    /// Programs.
+    Programs,
+    /// Counter systems.
+    Counters,
+    /// Programs of which the number of threads is open, as counter systems, and counter systems.
+    Countable,
+    /// Everything.
+    All,
 }
 
-/// What is asked. Bounds that an engine does not know are ignored by it.
+/// Which numbers of threads an engine knows how to answer about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Threads {
+    /// A fixed number.
+    Fixed,
+    /// A fixed number, or any number at once.
+    FixedOrAny,
+    /// Whatever the task says.
+    AsStated,
+}
+
+/// How to go about a search: what some engines know and others do not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Setting {
+    /// Bounds on rounds and delays.
+    Rounds,
+    /// A bound on contexts.
+    Contexts,
+    /// A bound on stored states.
+    MaxStates,
+    /// A bound on stacks.
+    MaxDepth,
+    /// How much of each stack is kept.
+    Window,
+    /// Interchangeable threads are different ones.
+    NoSymmetry,
+    /// The bound of CUBA's paper.
+    PublishedBound,
+    /// Each set from scratch.
+    NoFrontier,
+    /// A scheduler of tasks.
+    Scheduler,
+    /// Which solver.
+    Solver,
+}
+
+impl Setting {
+    /// All of them.
+    pub const ALL: [Setting; 10] = [
+        Setting::Rounds,
+        Setting::Contexts,
+        Setting::MaxStates,
+        Setting::MaxDepth,
+        Setting::Window,
+        Setting::NoSymmetry,
+        Setting::PublishedBound,
+        Setting::NoFrontier,
+        Setting::Scheduler,
+        Setting::Solver,
+    ];
+
+    /// Whether a question has it.
+    pub fn is_given(self, question: &Question) -> bool {
+        match self {
+            Setting::Rounds => question.rounds.is_some(),
+            Setting::Contexts => question.contexts.is_some(),
+            Setting::MaxStates => question.max_states.is_some(),
+            Setting::MaxDepth => question.max_depth.is_some(),
+            Setting::Window => question.window.is_some(),
+            // Who asks for a number or a set of states means states, not orbits of them, whatever the engine.
+            Setting::NoSymmetry => {
+                question.no_symmetry && question.max_states.is_none() && question.max_depth.is_none()
+            }
+            Setting::PublishedBound => question.published_bound,
+            Setting::NoFrontier => question.no_frontier,
+            Setting::Scheduler => question.scheduler.is_some(),
+            Setting::Solver => question.solver.is_some() || question.smt_dump.is_some(),
+        }
+    }
+}
+
+/// The options of the command line.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Setting::Rounds => "--rounds and --delays",
+            Setting::Contexts => "--contexts",
+            Setting::MaxStates => "--max-states",
+            Setting::MaxDepth => "--max-depth",
+            Setting::Window => "--window",
+            Setting::NoSymmetry => "--no-symmetry",
+            Setting::PublishedBound => "--published-bound",
+            Setting::NoFrontier => "--no-frontier",
+            Setting::Scheduler => "--scheduler",
+            Setting::Solver => "--solver and --smt-dump",
+        })
+    }
+}
+
+/// What is asked of an engine beside the system itself: the property, bounds, and how to go about it. What an engine does not
+/// know is ignored by it; see [`Info::settings`].
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     /// What must never be seen; empty to ask for the reachable visible states.
@@ -72,6 +232,14 @@ pub struct Question {
     pub no_symmetry: bool,
     /// Use so many cores, where an engine can.
     pub cores: Option<usize>,
+    /// Of a program, keep what does not matter, as a comparison.
+    pub unreduced: bool,
+    /// Of a program with tasks, the order in which they run.
+    pub scheduler: Option<Scheduler>,
+    /// How to start a solver, if not as usual.
+    pub solver: Option<Settings>,
+    /// Where the queries on which a certificate rests are written.
+    pub smt_dump: Option<PathBuf>,
 }
 
 impl Question {
@@ -88,8 +256,8 @@ impl Question {
 
 /// The answer, and what it took.
 #[derive(Clone, Debug)]
-pub struct Report {
-    /// The answer. `Safe` from an engine is a claim until the checker has accepted its invariant.
+pub struct Outcome {
+    /// The answer. A claim until a checker has accepted its evidence.
     pub verdict: Verdict,
     /// The visible states that the engine found: reachable ones, unless it is a bound from above.
     pub visible: VisibleStates,
@@ -98,8 +266,74 @@ pub struct Report {
     /// Figures about the run.
     pub figures: Figures,
     /// The engine that gave the answer, if it is not the one that was asked.
-    pub engine: Option<&'static str>,
+    pub engine: Option<&'static Info>,
+    /// The instance of the task that the answer is about, if it is not the one that was asked about.
+    pub instance: Option<Instance>,
+    /// Whether a checker has accepted the evidence.
+    pub certified: bool,
+    /// Evidence that a checker has rejected: a bug, and the end of the check.
+    pub rejected: Option<EvidenceRejected>,
+    /// How long the checker took.
+    pub checking: Duration,
 }
+
+impl Outcome {
+    /// An answer with figures, from an engine that saw no visible states.
+    pub fn new(verdict: Verdict, figures: Figures) -> Outcome {
+        Outcome {
+            verdict,
+            visible: VisibleStates::new(Kinds::distinct(0)),
+            exact: false,
+            figures,
+            engine: None,
+            instance: None,
+            certified: false,
+            rejected: None,
+            checking: Duration::ZERO,
+        }
+    }
+
+    /// An answer, and the visible states that were found on the way.
+    pub fn seen(verdict: Verdict, visible: VisibleStates, exact: bool, figures: Figures) -> Outcome {
+        Outcome { visible, exact, ..Outcome::new(verdict, figures) }
+    }
+
+    /// Nothing is known, for this reason.
+    pub fn unknown(reason: StopReason) -> Outcome {
+        Outcome::new(Verdict::Unknown(reason), Figures::default())
+    }
+
+    /// Whether there is nothing left to ask.
+    pub fn settled(&self) -> bool {
+        self.rejected.is_some() || !matches!(self.verdict, Verdict::Unknown(_))
+    }
+
+    /// The same, by this engine unless another is named.
+    #[must_use]
+    pub fn by(self, engine: &'static Info) -> Outcome {
+        Outcome { engine: self.engine.or(Some(engine)), ..self }
+    }
+}
+
+/// An engine's answer that a checker does not accept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EvidenceRejected {
+    /// The engine.
+    pub engine: &'static str,
+    /// What it claimed.
+    pub claim: &'static str,
+    /// The failing step.
+    pub why: String,
+}
+
+impl fmt::Display for EvidenceRejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EvidenceRejected { engine, claim, why } = self;
+        write!(f, "the engine {engine} answers {claim}, but its evidence is rejected: {why}")
+    }
+}
+
+impl std::error::Error for EvidenceRejected {}
 
 /// A set of visible states: rows of the shared state and the top symbol of each thread, in one array. Where threads are
 /// interchangeable, a row stands for its orbit.
@@ -177,6 +411,21 @@ pub struct Figures {
     pub remarks: Vec<String>,
     /// Actions seen, respectful and disrespectful (DrUBA, Definition 4).
     pub actions: Option<(usize, usize)>,
+    /// Of a program under a scheduler, the schedules that were looked at.
+    pub schedule: Option<Schedule>,
+}
+
+/// The schedules of a program with tasks that were looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    /// The scheduler.
+    pub scheduler: &'static str,
+    /// The delays of the run that goes wrong, or the bound that was reached.
+    pub delays: usize,
+    /// Configurations within so many delays.
+    pub configurations: usize,
+    /// Whether more delays add nothing.
+    pub exhausted: bool,
 }
 
 /// One cell of the walk through the (rounds, delays) grid (DrUBA, Table 1).
@@ -196,73 +445,4 @@ pub struct Cell {
     pub images: u64,
     /// What the convergence test said here, if it was made.
     pub closed: Option<bool>,
-}
-
-/// How far an engine has come; shown on a terminal.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
-    /// States stored.
-    pub states: usize,
-    /// Images computed.
-    pub images: u64,
-    /// The round bound being explored.
-    pub rounds: Option<u32>,
-    /// The delay bound being explored.
-    pub delays: Option<u32>,
-}
-
-/// Limits on a run, and who watches it. Engines only see this; who sets it is the caller's affair.
-#[derive(Clone, Copy)]
-pub struct Watch<'a> {
-    /// Stop at this time.
-    pub deadline: Option<Instant>,
-    /// Stop when this many bytes are in use.
-    pub memory: Option<usize>,
-    /// How many bytes the process uses now.
-    pub memory_used: &'a (dyn Fn() -> usize + Sync),
-    /// Stop when this becomes true.
-    pub interrupt: &'a AtomicBool,
-    /// Stop when this becomes true: another engine has decided.
-    pub over: Option<&'a AtomicBool>,
-    /// Stop when this becomes true: a method beside all engines has decided.
-    pub beside: Option<&'a AtomicBool>,
-    /// Told now and then how far the engine has come.
-    pub progress: &'a (dyn Fn(&Progress) + Sync),
-}
-
-impl Watch<'_> {
-    /// No limits, no watcher.
-    pub fn none() -> Watch<'static> {
-        static NEVER: AtomicBool = AtomicBool::new(false);
-        Watch {
-            deadline: None,
-            memory: None,
-            memory_used: &|| 0,
-            interrupt: &NEVER,
-            over: None,
-            beside: None,
-            progress: &|_| (),
-        }
-    }
-
-    /// Whether to stop now. Cheap, but not free: a few hundred times a second is right.
-    pub fn check(&self, progress: &Progress) -> Result<(), StopReason> {
-        (self.progress)(progress);
-        self.room_for(0)
-    }
-
-    /// Whether to stop, were this many bytes to be allocated now. To be asked before a large allocation.
-    pub fn room_for(&self, bytes: usize) -> Result<(), StopReason> {
-        let over = [self.over, self.beside].into_iter().flatten().any(|over| over.load(Ordering::Relaxed));
-        if over || self.interrupt.load(Ordering::Relaxed) {
-            return Err(StopReason::Interrupted);
-        }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(StopReason::Time);
-        }
-        if self.memory.is_some_and(|limit| (self.memory_used)().saturating_add(bytes) > limit) {
-            return Err(StopReason::Memory);
-        }
-        Ok(())
-    }
 }

@@ -5,9 +5,7 @@
 //! * [`cuba`]: explore growing contexts, and test generators at a plateau (CUBA, Algorithm 3), and its relatives;
 //! * [`coverability`]: counter systems, with any number of threads: backward, Karp–Miller and forward (UCOB);
 //! * [`observation`]: the walk of DrUBA through rounds and delays, watched through predicates;
-//! * [`race`]: several engines at once;
 //! * [`sandwich`]: the least closed set from above, a witness for each of its members from below;
-//! * [`portfolio`]: the sandwich first, others beside it if that takes long: what is used where no engine is named;
 //! * [`views`]: programs with integers, by what ever more threads see together, ever more closely.
 
 pub mod ai;
@@ -15,8 +13,6 @@ pub mod coverability;
 pub mod cuba;
 pub mod druba;
 pub mod observation;
-pub mod portfolio;
-pub mod race;
 pub mod sandwich;
 pub mod views;
 pub mod walk;

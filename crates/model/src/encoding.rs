@@ -34,14 +34,15 @@ use crate::program::semantics::{self, Frame, Outcome, Thread};
 use crate::program::{Count, Expr, Location, LocationId, Op, Program, Span, TemplateId, Value, Variable};
 use crate::property::{Pattern, Property};
 use crate::pushdown::{Pushdown, Rule, Shared, Stack, State, Symbol};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use table::Table;
 
 pub use names::Names;
 pub use table::{Cell, Key, Mode, Point};
 
 /// How many threads there are of each template.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Threads {
     /// Those that run from the start.
     pub running: Vec<usize>,
@@ -88,6 +89,9 @@ pub struct NoEncoding {
     pub span: Span,
 }
 
+/// How many programs were encoded.
+static ENCODINGS: AtomicUsize = AtomicUsize::new(0);
+
 /// The most initial states.
 const MOST_INITIAL: usize = 1 << 16;
 
@@ -110,8 +114,8 @@ pub struct Role {
 /// A program as a pushdown system.
 #[derive(Debug)]
 pub struct Encoded {
-    program: Program,
-    reduced: Reduction,
+    program: Arc<Program>,
+    reduced: Arc<Reduction>,
     roles: Vec<Role>,
     /// For each thread, the first that has the same rules.
     kinds: Vec<usize>,
@@ -134,6 +138,8 @@ pub struct Encoded {
     initial: Vec<State>,
     /// Why some rule was left out.
     beyond: Mutex<Option<String>>,
+    /// The same when the initial states had been made, and nothing else.
+    beyond_at_first: Option<String>,
     /// Why these are not all threads, if they are not.
     cut: Option<String>,
 }
@@ -141,8 +147,18 @@ pub struct Encoded {
 impl Encoded {
     /// Encodes a program. Without `reduced`, nothing is left out that does not matter.
     pub fn new(program: &Program, threads: &Threads, reduced: bool) -> Result<Encoded, NoEncoding> {
-        let roles = roles(program, threads)?;
         let reduction = if reduced { reduce(program) } else { Reduction::none(program) };
+        Encoded::of(Arc::new(program.clone()), Arc::new(reduction), threads)
+    }
+
+    /// Encodes a program that has been reduced.
+    pub fn of(
+        program: Arc<Program>,
+        reduction: Arc<Reduction>,
+        threads: &Threads,
+    ) -> Result<Encoded, NoEncoding> {
+        ENCODINGS.fetch_add(1, Ordering::Relaxed);
+        let roles = roles(&program, threads)?;
         let mut watched: Vec<Vec<LocationId>> = Vec::new();
         for never in &program.never {
             never.expr.visit(&mut |expr| {
@@ -166,15 +182,15 @@ impl Encoded {
             return Err(NoEncoding { what, span: location.span });
         }
         let cap =
-            if threads.many.contains(&true) { Some(crowd::cap(program, holders, mixed)?) } else { None };
+            if threads.many.contains(&true) { Some(crowd::cap(&program, holders, mixed)?) } else { None };
         let mut encoded = Encoded {
-            kinds: kinds(program, &roles, !holders && !mixed),
+            kinds: kinds(&program, &roles, !holders && !mixed),
             cap,
             never,
             watched,
             holders,
             mixed,
-            names: Names::new(program),
+            names: Names::new(&program),
             table: Table::default(),
             initial: Vec::new(),
             beyond: Mutex::default(),
@@ -182,11 +198,25 @@ impl Encoded {
             pool: threads.pool.clone(),
             endless: threads.many.clone(),
             roles,
-            program: program.clone(),
+            program,
             reduced: reduction,
+            beyond_at_first: None,
         };
         encoded.initial = encoded.initial_states()?;
+        encoded.beyond_at_first = encoded.unfollowed();
         Ok(encoded)
+    }
+
+    /// How many encodings have been made in this process: one for each form of a program that was asked for.
+    pub fn made() -> usize {
+        ENCODINGS.load(Ordering::Relaxed)
+    }
+
+    /// Forgets which limits were hit since the program was encoded. A bound from above may ask for rules in states that no run
+    /// reaches; who asks next finds out anew what is missing.
+    pub fn reset_limits(&self) {
+        self.table.forget_rules();
+        *self.beyond.lock().unwrap_or_else(PoisonError::into_inner) = self.beyond_at_first.clone();
     }
 
     /// The program.

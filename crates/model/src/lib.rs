@@ -8,6 +8,7 @@
 //! * [`counters`]: counter systems, any number of threads that are alike;
 //! * [`symmetry`]: threads that are interchangeable;
 //! * [`property`]: what must never be seen;
+//! * [`task`] with [`threads`]: the question of a whole check, and for how many threads;
 //! * [`notation`]: how states are written (`0|1.4.4,2`), shared by files, evidence and reports.
 
 pub mod counters;
@@ -17,3 +18,5 @@ pub mod program;
 pub mod property;
 pub mod pushdown;
 pub mod symmetry;
+pub mod task;
+pub mod threads;

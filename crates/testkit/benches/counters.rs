@@ -7,7 +7,7 @@
 //! best of 25 runs each.
 
 use allways_engines::Question;
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::meet::coverability::threads::{Covered, cover};
 use allways_engines::meet::coverability::{Method, decide};
 use allways_evidence::Proof;
@@ -71,7 +71,7 @@ fn of_variables(count: usize) -> (usize, f64, f64) {
     let program = aw::parse(text.as_bytes()).program.expect("a program");
     let system = Encoded::new(&program, &Threads::many(&program), true).expect("threads that can be counted");
     let question = Question { property: system.property(false), ..Question::default() };
-    let Covered::Safe(counted) = cover(&system, &question, &Watch::none()) else { panic!("no proof") };
+    let Covered::Safe(counted) = cover(&system, &question, &Budget::unlimited()) else { panic!("no proof") };
     let seconds = started.elapsed().as_secs_f64();
     let states = counted.products.facts();
     Proof::Counted(counted).check(&system, &question.property, &|| None).expect("a proof that holds");
@@ -97,7 +97,7 @@ fn of_mist(name: &str, mist: &OsStr, path: &Path) {
 fn row(name: &str, system: &Counters, method: Method) {
     let started = Instant::now();
     let deadline = Some(started + Duration::from_secs(10));
-    let report = decide(system, method, &Watch { deadline, ..Watch::none() });
+    let report = decide(system, method, &Budget { deadline, ..Budget::unlimited() });
     let seconds = started.elapsed().as_secs_f64();
     let verdict = match &report.verdict {
         Verdict::Safe(proof) => {

@@ -3,7 +3,7 @@
 //! The systems are the corpus, the families at the sizes of the papers and, where `../shared/bench/pds` is there, the
 //! benchmarks of the CUBA tool. Each row is one run; the verdict goes through the checker, outside the time shown.
 
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::{Engine, Question, engines};
 use allways_evidence::Verdict;
 use allways_model::pushdown::Explicit;
@@ -55,8 +55,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 fn row(name: &str, system: &Explicit, engine: &dyn Engine) {
     let question = Question::default();
     let start = Instant::now();
-    let watch = Watch { deadline: Some(start + PATIENCE), ..Watch::none() };
-    let report = engine.run(system, &question, &watch);
+    let budget = Budget { deadline: Some(start + PATIENCE), ..Budget::unlimited() };
+    let report = engine.run(system, &question, &budget);
     let seconds = start.elapsed().as_secs_f64();
     // A figure for a wrong answer is worth nothing.
     if let Verdict::Safe(proof) = &report.verdict {

@@ -4,7 +4,7 @@
 //! Every row is one run, and its evidence has been accepted by the checker, outside the time shown. The growth is the slope of
 //! a line fitted to the logarithms of the larger half: time is about n to that power.
 
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::{Engine, Question, engines};
 use allways_evidence::{Proof, Verdict};
 use allways_model::property::{Pattern, Property};
@@ -48,7 +48,7 @@ fn series(name: &str, engine: &str, runs: impl Iterator<Item = (usize, Explicit,
     let mut points = Vec::new();
     for (n, system, question) in runs {
         let start = Instant::now();
-        let report = engine.run(&system, &question, &Watch::none());
+        let report = engine.run(&system, &question, &Budget::unlimited());
         let seconds = start.elapsed().as_secs_f64();
         let Verdict::Safe(Proof::Products(products)) = &report.verdict else {
             panic!("{name}, n = {n}: no proof")

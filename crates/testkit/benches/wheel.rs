@@ -6,7 +6,7 @@
 use allways_engines::Question;
 use allways_engines::above::tops::Tops;
 use allways_engines::below::free;
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::store::Space;
 use allways_model::symmetry::Kinds;
 use allways_testkit::{corpus, families};
@@ -35,16 +35,16 @@ fn main() {
             let size = bytes as f64 / states;
             println!("{name:12} {states:>12} {from:>14} {seconds:>9.3} {rate:>10.1} {size:>8.1}");
         };
-        let watch = Watch::none();
+        let budget = Budget::unlimited();
         for cores in 1..=2 {
             let start = Instant::now();
-            let mut space = Space::unobserved(&system, kinds.clone(), &question, &watch);
+            let mut space = Space::unobserved(&system, kinds.clone(), &question, &budget);
             free::explore(&mut space, cores).expect("no limits");
             row(&format!("below, {cores}"), space.len(), start.elapsed().as_secs_f64(), space.bytes());
             drop(space);
             let question = Question { cores: Some(cores), ..question.clone() };
             let start = Instant::now();
-            let tops = Tops::compute(&system, kinds.clone(), 1, &question, &watch).expect("no limits");
+            let tops = Tops::compute(&system, kinds.clone(), 1, &question, &budget).expect("no limits");
             row(&format!("above, {cores}"), tops.len(), start.elapsed().as_secs_f64(), tops.bytes());
         }
     }

@@ -5,7 +5,7 @@
 use allways_engines::below::schedules::{
     Asynchronous, Bounding, Contexts, Delays, Depth, DepthFirst, Preemptions, RoundRobin, executions, explore,
 };
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_lang::aw;
 
 /// The most executions of one search.
@@ -39,7 +39,7 @@ fn main() {
 
 fn column<B: Bounding>(program: &Asynchronous<'_>, bounding: &B) -> [String; 2] {
     let run = executions(program, bounding, STEPS, MOST);
-    let explored = explore(program, bounding, None, &Watch::none());
+    let explored = explore(program, bounding, None, &Budget::unlimited());
     let configurations = explored.levels.last().copied().unwrap_or_default();
     let executions = match run.wrong {
         true => format!("{} ({})", run.count, run.bound),

@@ -2,7 +2,7 @@
 //!
 //! [`ask`] is how tests put a question to an engine: the verdict goes through the checker first, as it does in the product.
 
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::{Engine, Question, Report};
 use allways_evidence::{Proof, Verdict, replay};
 use allways_model::property::{Pattern, Property};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// Runs an engine and has its evidence checked. Panics if the checker rejects it.
 pub fn ask(engine: &dyn Engine, system: &dyn Pushdown, question: &Question) -> Report {
-    let report = engine.run(system, question, &Watch::none());
+    let report = engine.run(system, question, &Budget::unlimited());
     let name = engine.name();
     match &report.verdict {
         Verdict::Safe(proof) => proof

@@ -4,7 +4,7 @@
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
 use allways_engines::above::thread_modular::bound;
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::meet::coverability::threads::{Covered, cover};
 use allways_engines::meet::coverability::{Method, decide};
 use allways_engines::{Question, engines};
@@ -132,9 +132,9 @@ fn tested(name: &str, program: &Program, tally: &mut Tally) {
         let property = system.property(deadlock);
         let question = Question { property, max_states: Some(20_000), ..Question::default() };
         for engine in engines().iter().filter(|engine| engine.name().starts_with("modular")) {
-            let watch =
-                Watch { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Watch::none() };
-            let verdict = engine.run(&system, &question, &watch).verdict;
+            let budget =
+                Budget { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Budget::unlimited() };
+            let verdict = engine.run(&system, &question, &budget).verdict;
             let Verdict::Safe(proof) = verdict else { continue };
             match proof.check(&system, &question.property, &|| None) {
                 Ok(()) => {}
@@ -159,8 +159,8 @@ fn tested(name: &str, program: &Program, tally: &mut Tally) {
 /// Threads that are alike are counted: what that proves is right, and what it refutes goes wrong with the threads it names.
 fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: &mut Tally) {
     let question = Question { property: system.property(false), ..Question::default() };
-    let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Watch::none() };
-    let covered = cover(system, &question, &watch);
+    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+    let covered = cover(system, &question, &budget);
     methods_agree(name, system, &question, &covered, tally);
     if !matches!(covered, Covered::Unknown(_)) {
         tally.decided(program);
@@ -196,7 +196,7 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
             let Ok(exact) = Encoded::new(program, &threads, true) else { return };
             let free = engines().iter().find(|engine| engine.name() == "free").expect("an engine");
             let question = Question { property: exact.property(false), ..Question::default() };
-            let verdict = free.run(&exact, &question, &watch).verdict;
+            let verdict = free.run(&exact, &question, &budget).verdict;
             let missed = matches!(verdict, Verdict::Safe(_));
             assert!(!missed, "{name}\ncounting claims a violation with {counts:?} threads");
         }
@@ -207,8 +207,8 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
 /// A counter system that is written and read again has the same verdict.
 fn written(name: &str, counters: &Counters) {
     let verdict = |system: &Counters| {
-        let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Watch::none() };
-        match decide(system, Method::Backward, &watch).verdict {
+        let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+        match decide(system, Method::Backward, &budget).verdict {
             Covers::Safe(_) => Some(true),
             Covers::Unsafe(_) => Some(false),
             Covers::Unknown(_) => None,
@@ -230,15 +230,15 @@ fn written(name: &str, counters: &Counters) {
 
 /// The methods for counter systems, each alone, on what threads are counted by.
 fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Covered, tally: &mut Tally) {
-    let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Watch::none() };
-    let Some(products) = bound(system, question, &watch) else { return };
+    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+    let Some(products) = bound(system, question, &budget) else { return };
     let Ok(counting) = counters_of(system, &question.property, &products) else { return };
     tally.waking += usize::from(!counting.counters.is_plain());
     if tally.programs.is_multiple_of(8) && !counting.counters.targets.is_empty() {
         written(name, &counting.counters);
     }
     for method in [Method::Backward, Method::KarpMiller] {
-        let safe = match decide(&counting.counters, method, &watch).verdict {
+        let safe = match decide(&counting.counters, method, &budget).verdict {
             Covers::Safe(_) => true,
             Covers::Unsafe(_) => false,
             Covers::Unknown(_) => continue,
@@ -319,7 +319,7 @@ fn variables_cost_what_is_reached() {
         assert_eq!(reduce(&program).shared, vec![true; count + 1]);
         let system = Encoded::new(&program, &Threads::many(&program), true).expect("an encoding");
         let question = Question { property: system.property(false), ..Question::default() };
-        cover(&system, &question, &Watch::none())
+        cover(&system, &question, &Budget::unlimited())
     };
     let states = |count: usize| match proved(count, false) {
         Covered::Safe(counted) => counted.products.facts(),

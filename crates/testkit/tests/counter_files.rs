@@ -1,6 +1,6 @@
 //! Files of counter systems: the corpus, and the published benchmarks where `../shared/bench` is there.
 
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::meet::coverability::{Method, decide};
 use allways_evidence::counters::{Evidence, Verdict, check_proof, check_run, read_evidence, write_evidence};
 use allways_lang::{spec, tts};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The word for a verdict whose evidence holds.
 fn ask(system: &Counters, method: Method, what: &str) -> &'static str {
     let deadline = Some(Instant::now() + Duration::from_secs(60));
-    let verdict = decide(system, method, &Watch { deadline, ..Watch::none() }).verdict;
+    let verdict = decide(system, method, &Budget { deadline, ..Budget::unlimited() }).verdict;
     match &verdict {
         Verdict::Safe(proof) => {
             check_proof(system, proof, &|| None).unwrap_or_else(|why| panic!("{what}: {why}"));
@@ -99,7 +99,7 @@ fn evidence_from_outside_is_hostile() {
     for file in ["msi.spec", "msi-wrong.spec", "test-and-set.tts", "test-then-set.tts"] {
         let system = load(&folder().join(file));
         let wrong = stated(&folder().join(file)) == "unsafe";
-        let evidence = match decide(&system, Method::Backward, &Watch::none()).verdict {
+        let evidence = match decide(&system, Method::Backward, &Budget::unlimited()).verdict {
             Verdict::Safe(proof) => Evidence::Proof(proof),
             Verdict::Unsafe(run) => Evidence::Run(run),
             Verdict::Unknown(reason) => panic!("{file}: {reason}"),

@@ -2,7 +2,7 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of random systems of each kind.
 
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::meet::coverability::board::Board;
 use allways_engines::meet::coverability::net::{self, Net, Rows};
 use allways_engines::meet::coverability::{Method, backward, decide, forward};
@@ -50,7 +50,7 @@ fn reject_proofs_of_less(system: &Counters) -> u64 {
         let mut less = system.clone();
         less.rules.remove(index);
         for method in [Method::Backward, Method::KarpMiller] {
-            if let Verdict::Safe(proof) = decide(&less, method, &Watch::none()).verdict {
+            if let Verdict::Safe(proof) = decide(&less, method, &Budget::unlimited()).verdict {
                 let proofs = [
                     Proof { bound: None, ..proof.clone() },
                     Proof { weights: Vec::new(), ..proof.clone() },
@@ -91,12 +91,12 @@ fn methods_and_brute_force_agree() {
             for method in [Method::Backward, Method::KarpMiller, Method::Forward, Method::Coverability] {
                 let what = format!("{kind:?} {seed}, {}", method.name());
                 let report = match method {
-                    Method::Backward => backward::decide_telling(&system, board.as_ref(), &Watch::none()),
+                    Method::Backward => backward::decide_telling(&system, board.as_ref(), &Budget::unlimited()),
                     Method::Forward => {
-                        forward::decide_within(&system, EFFORT, board.as_ref(), &Watch::none())
+                        forward::decide_within(&system, EFFORT, board.as_ref(), &Budget::unlimited())
                     }
                     Method::Coverability if kind == Kind::Exact || seed % 8 > 0 => continue,
-                    _ => decide(&system, method, &Watch::none()),
+                    _ => decide(&system, method, &Budget::unlimited()),
                 };
                 certify(&system, &report.verdict, &what);
                 match &report.verdict {
@@ -183,7 +183,7 @@ fn predecessors_are_what_they_should_be() {
 /// Written for mist and read again, with the control as tokens, a system has the same verdict.
 #[test]
 fn systems_as_nets_keep_their_verdicts() {
-    let word = |system: &Counters| match decide(system, Method::Backward, &Watch::none()).verdict {
+    let word = |system: &Counters| match decide(system, Method::Backward, &Budget::unlimited()).verdict {
         Verdict::Safe(_) => "safe",
         Verdict::Unsafe(_) => "unsafe",
         Verdict::Unknown(_) => "unknown",
@@ -226,7 +226,7 @@ fn a_duel_ends_when_its_caller_says_so() {
             std::thread::sleep(Duration::from_millis(200));
             over.store(true, Ordering::Relaxed);
         });
-        decide(&system, Method::Coverability, &Watch { over: Some(&over), ..Watch::none() }).verdict
+        decide(&system, Method::Coverability, &Budget { over: Some(&over), ..Budget::unlimited() }).verdict
     });
     assert_eq!(verdict, Verdict::Unknown(StopReason::Interrupted));
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
@@ -237,7 +237,7 @@ fn a_checker_can_be_stopped() {
     let stopped = || Some(StopReason::Time);
     let verdicts = (0..200).map(|seed| {
         let system = system(seed, Kind::Moves);
-        let verdict = decide(&system, Method::Backward, &Watch::none()).verdict;
+        let verdict = decide(&system, Method::Backward, &Budget::unlimited()).verdict;
         (system, verdict)
     });
     for (system, verdict) in verdicts {

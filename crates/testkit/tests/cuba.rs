@@ -7,7 +7,7 @@ use allways_engines::above::emerging::Emerging;
 use allways_engines::automata::fcr::{Fcr, fcr, heads};
 use allways_engines::below::contexts::Contexts;
 use allways_engines::below::symbolic::Symbolic;
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::meet::cuba::Scheme1;
 use allways_engines::{Engine, Question, engines};
 use allways_evidence::Verdict;
@@ -35,8 +35,8 @@ fn example(name: &str) -> Explicit {
 
 /// R_k as the engines compute it, for k from 0 to `last`.
 fn explicit(system: &Explicit, last: u32) -> Vec<BTreeSet<State>> {
-    let (question, watch) = (Question::default(), Watch::none());
-    let mut explorer = Contexts::new(system, &question, &watch);
+    let (question, budget) = (Question::default(), Budget::unlimited());
+    let mut explorer = Contexts::new(system, &question, &budget);
     let states = |explorer: &Contexts| -> BTreeSet<State> {
         (0..explorer.space().len() as u32).map(|id| explorer.space().state(id)).collect()
     };
@@ -50,8 +50,8 @@ fn explicit(system: &Explicit, last: u32) -> Vec<BTreeSet<State>> {
 
 /// T(S_k) as the engines compute it, for k from 0 to `last`.
 fn symbolic(system: &Explicit, kinds: Kinds, last: u32) -> Vec<BTreeSet<Visible>> {
-    let (question, watch) = (Question::default(), Watch::none());
-    let mut explorer = Symbolic::new(system, kinds, &question, &watch);
+    let (question, budget) = (Question::default(), Budget::unlimited());
+    let mut explorer = Symbolic::new(system, kinds, &question, &budget);
     let mut sets = vec![explorer.report().iter().collect()];
     for _ in 0..last {
         explorer.add_context().expect("no limits");
@@ -106,7 +106,7 @@ fn figure_1() {
 #[test]
 fn example_14() {
     let system = example("cuba-figure-1.pds");
-    let bound = Emerging::compute(&system, &Watch::none()).expect("no limits");
+    let bound = Emerging::compute(&system, &Budget::unlimited()).expect("no limits");
     let show = |shared: u32, tops: &[Symbol]| show_visible(&system, &Visible { shared, tops: tops.to_vec() });
     let symbol = |thread: usize, name: &str| system.symbol_named(thread, name).expect("a symbol");
     let mut generators = BTreeSet::new();

@@ -7,7 +7,7 @@ use allways_engines::below::schedules::{
     Asynchronous, Bag, BoundedBag, Bounding, Contexts, Delays, Depth, DepthFirst, Explored, Preemptions,
     ReverseDepthFirst, RoundRobin, executions, explore, trace,
 };
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_evidence::{End, interpret, replay};
 use allways_lang::aw;
 use allways_model::encoding::Encoded;
@@ -41,9 +41,9 @@ fn essences<'a>(program: &Program, all: impl IntoIterator<Item = &'a [Value]>) -
 }
 
 fn all<B: Bounding>(program: &Program, bounding: &B) -> Option<Explored<B::Object>> {
-    let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(300)), ..Watch::none() };
+    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(300)), ..Budget::unlimited() };
     let asynchronous = Asynchronous::new(program).expect("it has tasks");
-    let explored = explore(&asynchronous, bounding, None, &watch);
+    let explored = explore(&asynchronous, bounding, None, &budget);
     if explored.stopped.is_some() {
         return None;
     }
@@ -169,10 +169,10 @@ fn circuits() {
         let circuit = Circuit::random(seed, 2, 1 + (seed % 8 == 0) as usize);
         let program = parsed(&circuit.text());
         let asynchronous = Asynchronous::new(&program).expect("it has tasks");
-        let bag = explore(&asynchronous, &Delays(Bag), None, &Watch::none());
+        let bag = explore(&asynchronous, &Delays(Bag), None, &Budget::unlimited());
         assert_eq!(bag.wrong.is_some(), circuit.satisfiable(), "{circuit:?}");
         if circuit.satisfiable() {
-            let depth_first = explore(&asynchronous, &Delays(DepthFirst), None, &Watch::none());
+            let depth_first = explore(&asynchronous, &Delays(DepthFirst), None, &Budget::unlimited());
             assert!(depth_first.wrong.is_some(), "{circuit:?}");
             found += 1;
         } else {

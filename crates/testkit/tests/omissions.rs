@@ -5,7 +5,7 @@
 
 use allways_engines::Question;
 use allways_engines::above::thread_modular::bound;
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::meet::coverability::threads::{Covered, cover};
 use allways_engines::meet::coverability::{Method, decide};
 use allways_evidence::counted::counters_of;
@@ -27,12 +27,12 @@ fn system(program: &Program) -> Encoded {
 
 fn covered(system: &Encoded) -> Covered {
     let question = Question { property: system.property(false), ..Question::default() };
-    cover(system, &question, &Watch::none())
+    cover(system, &question, &Budget::unlimited())
 }
 
 fn counters(system: &Encoded) -> Counters {
     let question = Question { property: system.property(false), ..Question::default() };
-    let products = bound(system, &question, &Watch::none()).expect("few thread states");
+    let products = bound(system, &question, &Budget::unlimited()).expect("few thread states");
     counters_of(system, &question.property, &products).expect("it can be counted").counters
 }
 
@@ -163,7 +163,7 @@ fn a_thread_that_waits_was_not_there_when_all_were_woken() {
         targets: vec![Target { shared: Some(1), tokens: one(2) }],
     };
     let safe = |system: &Counters| {
-        let verdict = decide(system, Method::Backward, &Watch::none()).verdict;
+        let verdict = decide(system, Method::Backward, &Budget::unlimited()).verdict;
         matches!(verdict, Verdict::Safe(proof) if check_proof(system, &proof, &|| None).is_ok())
     };
     assert!(safe(&system) && !backward(&system, |_, _| true));

@@ -3,7 +3,7 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::{Engine, Question, engines, shortest};
 use allways_evidence::{
     Evidence, Rejection, Trace, Verdict, interpret, read_evidence, replay, write_evidence,
@@ -213,7 +213,7 @@ fn ask_engines(name: &str, program: &Program, explored: &Explored, tally: &mut T
 
 /// What is shown to users is the cheapest run of the program.
 fn shown(name: &str, system: &Encoded, trace: &Trace, counts: &[usize], deadlock: bool) {
-    let found = shortest(system, &system.property(deadlock), trace, &Watch::none());
+    let found = shortest(system, &system.property(deadlock), trace, &Budget::unlimited());
     let run = interpret(system, &found.trace).unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
     let movers: Vec<usize> = run.steps.iter().map(|step| step.thread).collect();
     let contexts = movers.chunk_by(|one, next| one == next).count();
@@ -236,8 +236,8 @@ fn answer(name: &str, engine: &dyn Engine, system: &Encoded, reader: &Encoded, d
     };
     // Some methods do not end on some programs; what users get by default ends on all finite ones.
     let limit = Duration::from_millis(if engine.name() == "auto" { 20_000 } else { 100 });
-    let watch = Watch { deadline: Some(Instant::now() + limit), ..Watch::none() };
-    let verdict = engine.run(system, &question, &watch).verdict;
+    let budget = Budget { deadline: Some(Instant::now() + limit), ..Budget::unlimited() };
+    let verdict = engine.run(system, &question, &budget).verdict;
     let evidence = match &verdict {
         Verdict::Safe(proof) => Evidence::Proof(proof.clone()),
         Verdict::Unsafe(trace) => Evidence::Trace(trace.clone()),

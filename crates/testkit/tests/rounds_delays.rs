@@ -4,7 +4,7 @@
 
 use allways_engines::Question;
 use allways_engines::below::rounds_delays::{Explorer, RoundsDelays};
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_model::pushdown::{Explicit, State};
 use allways_testkit::conformance::ask;
 use allways_testkit::{corpus, random, reference};
@@ -16,8 +16,8 @@ fn states(explorer: &Explorer) -> BTreeSet<State> {
 
 /// Walks from (0,0) to the bounds, adding a round or a delay as the bits of `path` say, and compares every set.
 fn compare(system: &Explicit, path: u64, increments: usize, label: &str) {
-    let (question, watch) = (Question::default(), Watch::none());
-    let mut explorer = Explorer::new(system, &question, 0, &watch);
+    let (question, budget) = (Question::default(), Budget::unlimited());
+    let mut explorer = Explorer::new(system, &question, 0, &budget);
     for increment in 0..increments {
         if path >> increment & 1 == 0 { explorer.add_round() } else { explorer.add_delay() }
             .expect("no limits");
@@ -27,7 +27,7 @@ fn compare(system: &Explicit, path: u64, increments: usize, label: &str) {
     }
     // From scratch, without frontiers in the delays.
     let (rounds, delays) = (explorer.rounds(), explorer.delays());
-    let mut scratch = Explorer::new(system, &question, delays, &watch);
+    let mut scratch = Explorer::new(system, &question, delays, &budget);
     scratch.add_rounds(rounds).expect("no limits");
     assert_eq!(states(&scratch), states(&explorer), "{label}: R({rounds},{delays}) from scratch");
 }
@@ -77,8 +77,8 @@ fn round_robin_is_not_monotone_in_the_number_of_threads() {
     let one = system("druba-example-12-one-thread.pds");
     let two = system("druba-example-12-two-threads.pds");
     assert!(shared_states(&one, 3, 0).contains(&3));
-    let (question, watch) = (Question::default(), Watch::none());
-    let mut explorer = Explorer::new(&two, &question, 0, &watch);
+    let (question, budget) = (Question::default(), Budget::unlimited());
+    let mut explorer = Explorer::new(&two, &question, 0, &budget);
     let mut rounds = 0;
     while (0..explorer.space().len() as u32).all(|id| explorer.space().state(id).shared < 2) {
         let before = explorer.nodes();

@@ -4,7 +4,7 @@
 //! `ALLWAYS_RANDOM=N` sets the number of programs.
 
 use allways_engines::below::schedules::{Asynchronous, Delays, DepthFirst, explore};
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_lang::{aw, write};
 use allways_model::program::semantics::State;
 use allways_model::program::sequential::{Sequential, sequential};
@@ -50,9 +50,9 @@ fn guesses(program: &Program) -> usize {
 
 /// The globals with which executions end, and whether one goes wrong; if that can be found out.
 fn depth_first(program: &Program, delays: usize, globals: &[usize]) -> Option<(BTreeSet<Vec<Value>>, bool)> {
-    let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Watch::none() };
+    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Budget::unlimited() };
     let asynchronous = Asynchronous::new(program).expect("it has tasks");
-    let explored = explore(&asynchronous, &Delays(DepthFirst), Some(delays), &watch);
+    let explored = explore(&asynchronous, &Delays(DepthFirst), Some(delays), &budget);
     let ended = explored.finals.iter().map(|shared| globals.iter().map(|&slot| shared[slot]).collect());
     explored.stopped.is_none().then(|| (ended.collect(), explored.wrong.is_some()))
 }

@@ -1,6 +1,6 @@
 //! Traces are made as short as brute force says they can be.
 
-use allways_engines::engine::Watch;
+use allways_engines::engine::Budget;
 use allways_engines::{Question, engines, shortest};
 use allways_evidence::{Step, Trace, Verdict, replay};
 use allways_model::property::Property;
@@ -77,7 +77,7 @@ fn random_systems() {
             let by_engines = ["free", "rounds-delays"].map(|engine| known(&system, &property, engine));
             let known = by_engines.into_iter().chain([wander(&system, &property, seed)]).flatten();
             for known in known {
-                let found = shortest(&system, &property, &known, &Watch::none());
+                let found = shortest(&system, &property, &known, &Budget::unlimited());
                 assert_eq!(replay(&system, &property, &found.trace), Ok(()), "{seed}");
                 assert!(cost(&found.trace) <= cost(&known), "{seed}: {known:?}");
                 let expected = reference::cheapest(&system, &property, 6, 20_000);
@@ -111,7 +111,7 @@ fn infinite_contexts() {
     let entry = corpus::entry(&corpus::folder().join("lock-recursive.pds"));
     for (property, _) in entry.properties.iter().filter(|(_, holds)| !holds) {
         let known = known(&entry.system, property, "free").expect("it is reachable");
-        let found = shortest(&entry.system, property, &known, &Watch::none());
+        let found = shortest(&entry.system, property, &known, &Budget::unlimited());
         assert!(found.minimal);
         assert_eq!(cost(&found.trace), (0, 2));
     }
@@ -130,7 +130,7 @@ fn fewer_switches_are_worth_many_steps() {
     let property = Property { bad: [end(0), end(1)].concat(), ..Property::default() };
     let known = known(&system, &property, "free").expect("it is reachable");
     assert_eq!(cost(&known), (1, 2));
-    let found = shortest(&system, &property, &known, &Watch::none());
+    let found = shortest(&system, &property, &known, &Budget::unlimited());
     assert_eq!((cost(&found.trace), found.minimal), ((0, long as usize), true));
 }
 
@@ -151,7 +151,7 @@ fn a_later_context_may_come_sooner() {
     let property = avoid(&Visible { shared: 3, tops: vec![6, 2] });
     let known = along(&system, &[0, 0, 0, 0, 1]);
     assert_eq!((cost(&known), replay(&system, &property, &known)), ((1, 5), Ok(())));
-    let found = shortest(&system, &property, &known, &Watch::none());
+    let found = shortest(&system, &property, &known, &Budget::unlimited());
     assert_eq!((cost(&found.trace), found.minimal), ((1, 3), true));
 }
 
@@ -162,13 +162,13 @@ fn limits_leave_the_known_trace() {
     let (property, _) = &entry.properties[0];
     let known = known(&entry.system, property, "free").expect("it is reachable");
     let past = Instant::now().checked_sub(Duration::from_secs(1));
-    let late = Watch { deadline: past, ..Watch::none() };
-    let full = Watch { memory: Some(0), memory_used: &|| 1, ..Watch::none() };
+    let late = Budget { deadline: past, ..Budget::unlimited() };
+    let full = Budget { memory: Some(0), memory_used: &|| 1, ..Budget::unlimited() };
     let interrupted = AtomicBool::new(true);
-    let interrupted = Watch { interrupt: &interrupted, ..Watch::none() };
-    for watch in [late, full, interrupted] {
-        let found = shortest(&entry.system, property, &known, &watch);
+    let interrupted = Budget { interrupt: &interrupted, ..Budget::unlimited() };
+    for budget in [late, full, interrupted] {
+        let found = shortest(&entry.system, property, &known, &budget);
         assert_eq!((found.trace, found.minimal), (known.clone(), false));
     }
-    assert!(shortest(&entry.system, property, &known, &Watch::none()).minimal);
+    assert!(shortest(&entry.system, property, &known, &Budget::unlimited()).minimal);
 }

@@ -477,19 +477,19 @@ fn initial_only(
 fn products_make_the_bound_by_tops_sharper_and_stay_sound() {
     use allways_engines::above::thread_modular::bound;
     use allways_engines::above::tops::Tops;
-    use allways_engines::engine::Watch;
-    let (question, watch) = (Question::default(), Watch::none());
+    use allways_engines::engine::Budget;
+    let (question, budget) = (Question::default(), Budget::unlimited());
     let (mut sharper, mut rejected) = (0, 0);
     for seed in random::seeds(1500) {
         let system = random::system(4_000_000 + seed, random::SMALL);
         let Some((states, _)) = reference::reachable(&system, 4, 2000) else { continue };
         let kinds = question.kinds(&system);
-        let products = bound(&system, &question, &watch).expect("few thread states");
+        let products = bound(&system, &question, &budget).expect("few thread states");
         let window = 1 + seed as usize % 2;
-        let plain = Tops::compute(&system, kinds.clone(), window, &question, &watch).expect("no limits");
-        let within = Tops::compute_within(Some(&products), &system, kinds, window, &question, &watch);
+        let plain = Tops::compute(&system, kinds.clone(), window, &question, &budget).expect("no limits");
+        let within = Tops::compute_within(Some(&products), &system, kinds, window, &question, &budget);
         let within = within.expect("no limits");
-        let mut invariant = within.invariant(&watch).expect("no limits");
+        let mut invariant = within.invariant(&budget).expect("no limits");
         let check = |invariant: &allways_evidence::Invariant| {
             allways_evidence::induct(&system, &Property::default(), invariant, &|| None)
         };

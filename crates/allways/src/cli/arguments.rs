@@ -1,13 +1,12 @@
 //! What can be said on the command line.
 
 use super::session::Limits;
-use allways::scheduled::Scheduler;
-use allways::threads::Counts;
-use allways::views;
-use allways::{Options, engines};
-use allways_engines::meet::coverability::Method;
+use super::Failure;
+use crate::load::Options;
+use allways_engines::below::schedules::engine::Scheduler;
+use allways_engines::{Engine, Engines, Question};
+use allways_model::threads::Counts;
 use allways_smt::Settings;
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -24,7 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   allways check lock.aw                        its assertions and properties
   allways check lock.aw --threads 3            with three threads
-  allways check lock.aw --deadlock             and no thread may be stuck for ever
+  allways check lock.aw --deadlock             and for deadlocks
   allways check lock.pds                       the state in lock.spec must never be seen
   allways check lock.pds --target '*|2,2'      nor must both threads be at 2, whatever is shared
   allways check lock.pds --deadlock            nor may the threads wait for each other for ever
@@ -47,6 +46,10 @@ pub struct Arguments {
     /// Verdicts and errors only: no details, warnings or progress.
     #[arg(long, short, global = true, display_order = 100)]
     pub quiet: bool,
+
+    /// Say on standard error which engine runs when, for how long, and why it gives up.
+    #[arg(long, short, global = true, display_order = 100, conflicts_with = "quiet")]
+    pub verbose: bool,
 
     /// When to use colours: auto (a terminal, and NO_COLOR is not set), always or never.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
@@ -81,7 +84,7 @@ pub struct Check {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub targets: Targets,
-    /// Where thread-modular sets do not prove it, show the first joint state that they invent.
+    /// Where thread-modular sets do not prove it, show the first spurious state.
     #[arg(long)]
     pub explain: bool,
     /// Of a program with tasks: run them in the order of this scheduler, with at most --delays deviations from it: bag,
@@ -219,7 +222,7 @@ impl Start {
         Options {
             init: self.init.clone(),
             threads: self.threads.clone().unwrap_or_default(),
-            unreduced: self.unreduced,
+            ..Options::default()
         }
     }
 }
@@ -229,7 +232,7 @@ pub struct Targets {
     /// A visible state to avoid, such as '*|2,2' (* is anything); may be repeated; wins over FILE.spec.
     #[arg(long = "target", value_name = "STATE")]
     pub states: Vec<String>,
-    /// Nor may all threads be stuck before all have ended: with stacks, before all stacks are empty.
+    /// Also check for deadlocks: all threads stuck before all have ended; with stacks, before all stacks are empty.
     #[arg(long)]
     pub deadlock: bool,
 }
@@ -237,9 +240,9 @@ pub struct Targets {
 /// How to search, and what to say about it.
 #[derive(Args, Debug)]
 pub struct Search {
-    /// Which engine answers; `allways engines` says what each does.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engine_names(), hide_possible_values = true)]
-    pub engine: String,
+    /// Which engine answers; `allways engines` says what each does [default: auto].
+    #[arg(long, value_name = "NAME")]
+    pub engine: Option<String>,
     #[command(flatten)]
     pub start: Start,
     /// Explore at most R rounds of round-robin scheduling (engine rounds-delays).
@@ -282,8 +285,45 @@ pub struct Search {
     pub stats: bool,
 }
 
+impl Search {
+    /// The engine that is asked for, or that fits the bounds that are.
+    pub fn engine(
+        &self,
+        engines: &Engines,
+        question: &Question,
+    ) -> Result<&'static dyn Engine, Failure> {
+        if self.delays.is_some() && self.rounds.is_none() && question.scheduler.is_none() {
+            let help =
+                "give --rounds R; or, for a program with tasks, check it with --scheduler NAME".to_string();
+            return Err(Failure::Usage("--delays requires --rounds".to_string(), help));
+        }
+        Ok(engines.choose(self.engine.as_deref(), question)?)
+    }
+
+    /// Bounds, and how to go about it.
+    pub fn question(&self, smt: &Smt, scheduler: Option<Scheduler>) -> Question {
+        Question {
+            rounds: self.rounds,
+            delays: self.delays,
+            contexts: self.contexts,
+            max_states: self.max_states,
+            max_depth: self.max_depth,
+            no_frontier: self.no_frontier,
+            // Who asks for a number or a set of states means states, not orbits of them.
+            no_symmetry: self.no_symmetry || self.max_states.is_some() || self.max_depth.is_some(),
+            window: self.window.map(|window| window as usize),
+            published_bound: self.published_bound,
+            unreduced: self.start.unreduced,
+            scheduler,
+            solver: smt.settings(),
+            smt_dump: smt.smt_dump.clone(),
+            ..Question::default()
+        }
+    }
+}
+
 /// The solver, for programs with integers.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub struct Smt {
     /// The command of the SMT solver, for programs with integers; if not given, ALLWAYS_SOLVER, else z3.
     #[arg(long, value_name = "COMMAND")]
@@ -294,27 +334,9 @@ pub struct Smt {
 }
 
 impl Smt {
-    /// Whether something is asked for.
-    pub fn is_given(&self) -> bool {
-        self.solver.is_some() || self.smt_dump.is_some()
+    /// The solver, if one is named.
+    pub fn settings(&self) -> Option<Settings> {
+        let named = self.solver.clone().filter(|command| !command.trim().is_empty());
+        named.map(|command| Settings { command, ..Settings::usual() })
     }
-
-    /// Which solver, and how long it may think.
-    pub fn settings(&self) -> Settings {
-        let named = self.solver.clone().or_else(|| std::env::var("ALLWAYS_SOLVER").ok());
-        match named.filter(|command| !command.trim().is_empty()) {
-            Some(command) => Settings { command, ..Settings::default() },
-            None => Settings::default(),
-        }
-    }
-}
-
-fn engine_names() -> PossibleValuesParser {
-    let named = engines()
-        .iter()
-        .map(|engine| engine.name())
-        .chain(Method::ALL.map(Method::name))
-        .chain([views::NAME]);
-    let named = named.map(PossibleValue::new);
-    PossibleValuesParser::new(named)
 }

@@ -4,9 +4,11 @@
 //! shown of a line is a small part of it around the place, with everything that could drive a terminal replaced.
 
 use super::exit::Exit;
-use super::{Failure, output, words};
-use allways::{LoadError, Remarks, Text};
+use super::{Failure, output};
+use crate::load::{LoadError, SourceDiagnostics};
+use crate::words;
 use allways_lang::diagnostic::{Diagnostic, Severity};
+use allways_model::task::Source;
 use codespan_reporting::diagnostic::{Diagnostic as Rendered, Label};
 use codespan_reporting::files::{Error, Files};
 use codespan_reporting::term::termcolor::Buffer;
@@ -19,21 +21,21 @@ use std::path::Path;
 const SHOWN: usize = 60;
 
 /// Standard error.
-pub struct Complaints {
+pub struct DiagnosticPrinter {
     /// Whether to use colours.
     pub colored: bool,
     /// Whether to leave out warnings.
     pub quiet: bool,
 }
 
-impl Complaints {
+impl DiagnosticPrinter {
     /// Says why there is no answer, and what that means for the exit code.
     pub fn report(&self, failure: &Failure) -> Exit {
         match failure {
             Failure::Usage(what, help) | Failure::Input(LoadError::Unfit(what, help)) => {
                 self.error(what, Some(help));
             }
-            Failure::Input(LoadError::Faulty(remarks)) => self.remarks(remarks),
+            Failure::Input(LoadError::Faulty(found)) => self.diagnostics(found),
             Failure::Input(LoadError::Unreadable { path, error }) => {
                 self.error(&format!("cannot read {}: {}", words::path(path), explain(error)), None);
             }
@@ -53,9 +55,9 @@ impl Complaints {
             Failure::Unwritable(path, error) => {
                 self.error(&format!("cannot write {}: {}", words::path(path), explain(error)), None);
             }
-            Failure::Refuted(refuted) => {
+            Failure::Rejected(rejected) => {
                 let help = "this is a bug in allways and no verdict; please report it with the command and the input";
-                self.error(&refuted.to_string(), Some(help));
+                self.error(&rejected.to_string(), Some(help));
                 return Exit::Bug;
             }
         }
@@ -84,9 +86,9 @@ impl Complaints {
     }
 
     /// All there is to say about a text.
-    pub fn remarks(&self, remarks: &Remarks) {
-        let mut finder = Finder::new(&remarks.text);
-        for remark in remarks.diagnostics.iter().filter(|remark| self.wants(remark.severity)) {
+    pub fn diagnostics(&self, found: &SourceDiagnostics) {
+        let mut finder = Finder::new(&found.source);
+        for remark in found.diagnostics.iter().filter(|remark| self.wants(remark.severity)) {
             let (place, span) = finder.place(remark);
             let rendered = match remark.severity {
                 Severity::Error => Rendered::error(),
@@ -100,7 +102,7 @@ impl Complaints {
             );
         }
         for (severity, kind) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
-            let more = remarks.diagnostics.left_out(severity);
+            let more = found.diagnostics.left_out(severity);
             if more > 0 && self.wants(severity) {
                 output::complain(&format!("{} more not shown\n", words::count(more as u128, kind)));
             }
@@ -132,20 +134,20 @@ fn explain(error: &io::Error) -> String {
 
 /// Finds the places of remarks, which come in the order of the text, in one sweep over it.
 struct Finder<'a> {
-    text: &'a Text,
+    source: &'a Source,
     at: usize,
     line: usize,
     column: usize,
 }
 
 impl<'a> Finder<'a> {
-    fn new(text: &'a Text) -> Finder<'a> {
-        Finder { text, at: 0, line: 1, column: 1 }
+    fn new(source: &'a Source) -> Finder<'a> {
+        Finder { source, at: 0, line: 1, column: 1 }
     }
 
     /// The place, and the span within what is shown of it.
     fn place(&mut self, remark: &Diagnostic) -> (Place, Range<usize>) {
-        let bytes = &self.text.bytes;
+        let bytes = &self.source.text;
         let start = remark.span.start.clamp(self.at, bytes.len());
         let passed = &bytes[self.at..start];
         let last = passed.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -174,7 +176,7 @@ impl<'a> Finder<'a> {
         let to = shown.len();
         shown += &harmless(&after[marked..]);
         shown += if line_ends { "" } else { "…" };
-        let name = words::path(Path::new(&self.text.name));
+        let name = words::path(Path::new(&self.source.name));
         (Place { name, line: self.line, column: self.column, shown }, from..to)
     }
 }
@@ -232,9 +234,9 @@ mod tests {
     use super::*;
 
     fn place(text: &[u8], span: Range<usize>) -> (usize, usize, String, String) {
-        let text = Text { name: "x".to_string(), bytes: text.to_vec() };
+        let source = Source { name: "x".to_string(), text: std::sync::Arc::new(text.to_vec()) };
         let remark = Diagnostic { severity: Severity::Error, span, message: String::new(), help: None };
-        let (place, span) = Finder::new(&text).place(&remark);
+        let (place, span) = Finder::new(&source).place(&remark);
         (place.line, place.column, place.shown[span].to_string(), place.shown)
     }
 

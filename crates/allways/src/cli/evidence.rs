@@ -3,17 +3,16 @@
 use super::arguments::{Certify, Replay};
 use super::exit::Exit;
 use super::session::Session;
-use super::steps::Rows;
-use super::{Context, Failure, words};
-use allways::load::read;
-use allways::{Evidence, LoadError, Loaded, Options, Story, Verdict, Watch, load};
-use allways_evidence::text::VERSION;
-use allways_evidence::{Proof, Rejection, Trace, interpret, read_evidence, replay as walk, write_evidence};
-use allways_model::property::{Pattern, Property};
-use allways_model::pushdown::Pushdown;
+use super::{Context, Failure};
+use crate::load::{LoadError, load, read};
+use crate::recheck::{NoClaim, Walked, read_claim};
+use crate::words;
+use allways_engines::{Budget, Question};
+use allways_evidence::Rejection;
+use allways_model::task::Task;
 use serde::Serialize;
 use std::fs::File;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Where evidence is written, if anywhere.
@@ -36,89 +35,96 @@ impl Destination {
         Ok(Destination(path.map(Path::to_path_buf)))
     }
 
-    /// Where that is.
-    pub fn path(&self) -> Option<&Path> {
-        self.0.as_deref()
-    }
-
-    /// Says that there is nothing to be written.
-    pub fn nothing(&self, context: &mut Context) {
-        if let Some(path) = &self.0 {
-            context.complaints.note(&format!("no evidence, so {} is not written", words::path(path)));
-        }
-    }
-
-    /// Writes the evidence of a verdict that a checker has accepted.
+    /// Has evidence written that a checker has accepted, if there is some.
     pub fn write(
         &self,
-        system: &dyn Pushdown,
-        verdict: Verdict,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<bool>,
         context: &mut Context,
     ) -> Result<(), Failure> {
         let Some(path) = &self.0 else { return Ok(()) };
-        let evidence = match verdict {
-            Verdict::Safe(proof) => Evidence::Proof(proof),
-            Verdict::Unsafe(trace) => Evidence::Trace(trace),
-            Verdict::Unknown(_) => {
-                self.nothing(context);
-                return Ok(());
-            }
-        };
         let unwritable = |error| Failure::Unwritable(path.clone(), error);
-        let mut file = File::create(path).map_err(unwritable)?;
-        write_evidence(system, &evidence, &mut file).map_err(unwritable)
+        let mut file = Later { path, file: None };
+        if !write(&mut file).map_err(unwritable)? {
+            context.printer.note(&format!("no evidence, so {} is not written", words::path(path)));
+        }
+        file.flush().map_err(unwritable)
+    }
+}
+
+/// A file that is created when there is something to be written.
+struct Later<'a> {
+    path: &'a Path,
+    file: Option<BufWriter<File>>,
+}
+
+impl Write for Later<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.file {
+            Some(file) => file.write(bytes),
+            None => self.file.insert(BufWriter::new(File::create(self.path)?)).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), Write::flush)
     }
 }
 
 /// Runs `certify`.
-pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failure> {
+pub fn recheck(arguments: &Certify, context: &mut Context) -> Result<Exit, Failure> {
     Session::heed_interruptions();
     let session = Session::new(context.started, arguments.limits, false);
-    let (file, evidence, options) =
-        (arguments.file.clone(), arguments.evidence.clone(), arguments.start.options());
-    let (targets, none) = (arguments.targets.states.clone(), arguments.no_target);
-    let deadlock = arguments.targets.deadlock;
-    let read = session.reading(move || {
-        let case = Case::load(&file, &evidence, &options)?;
-        let property =
-            if none { Property::default() } else { case.loaded.property(&targets, &Watch::none())? };
-        Ok((case, Property { deadlock, ..property }))
+    let (file, evidence) = (arguments.file.clone(), arguments.evidence.clone());
+    let options = crate::load::Options {
+        targets: arguments.targets.states.clone(),
+        deadlock: arguments.targets.deadlock,
+        no_property: arguments.no_target,
+        ..arguments.start.options()
+    };
+    let loaded = session.reading(move || {
+        let budget = Budget::unlimited();
+        Ok((load(file, &options, &budget)?, read(&evidence, &budget)?.text))
     });
-    let (case, property) = match read {
-        Err(Failure::Input(LoadError::Stopped(reason))) => {
-            context
-                .output
-                .verdict("unknown", &format!("not read to the end, because {}", words::because(&reason)));
+    let (loaded, text) = match loaded {
+        Err(LoadError::Stopped(reason)) => {
+            let because = words::because(&reason);
+            context.output.verdict("unknown", &format!("not read to the end, because {because}"));
             return Ok(Exit::stopped(&reason));
         }
-        read => read?,
+        loaded => loaded?,
     };
-    context.complaints.remarks(&case.loaded.remarks);
-    let judged = session.watched(|watch| case.judge(&property, watch))?;
-    let (verdict, rejection, exit) = match &judged {
+    context.printer.diagnostics(&loaded.diagnostics);
+    let task = loaded.task;
+    let question = Question {
+        unreduced: arguments.start.unreduced,
+        solver: arguments.smt.settings(),
+        smt_dump: arguments.smt.smt_dump.clone(),
+        ..Question::default()
+    };
+    let claim = read_claim(&task, &question, arguments.no_target, &text)
+        .map_err(|error| no_claim(error, &arguments.evidence))?;
+    if claim.is_counterexample() == Some(true) && is_silent(&task, arguments.no_target) {
+        let spec = words::path(&arguments.file.with_extension("spec"));
+        let what = "a trace proves something only about a state to avoid, and none is given".to_string();
+        let help = format!("give --target STATE or --deadlock, or write the state to {spec}");
+        return Err(Failure::Usage(what, help));
+    }
+    let judged = session.budgeted(|budget| claim.check(budget));
+    let (verdict, reason, exit) = match &judged {
         Ok(()) => ("accepted", None, Exit::Success),
-        Err(Rejected::Checker(Rejection::Stopped(reason))) => {
-            ("unknown", Some(words::because(reason)), Exit::stopped(reason))
-        }
-        Err(Rejected::Checker(rejection)) => ("rejected", Some(rejection.to_string()), Exit::Bug),
-        Err(Rejected::Text(text)) => ("rejected", Some(text.clone()), Exit::Bug),
+        Err(Rejection::Stopped(reason)) => ("unknown", Some(words::because(reason)), Exit::stopped(reason)),
+        Err(rejection) => ("rejected", Some(rejection.to_string()), Exit::Bug),
     };
-    let name = words::path(&arguments.evidence);
+    let (name, file) = (words::path(&arguments.evidence), words::path(&arguments.file));
     if arguments.json {
-        let object = Object {
-            verdict,
-            kind: case.kind(),
-            reason: rejection,
-            seconds: session.elapsed().as_secs_f64(),
-        };
-        context.output.emit(|out| {
-            serde_json::to_writer(&mut *out, &object)?;
-            writeln!(out)
-        });
+        let seconds = session.elapsed().as_secs_f64();
+        context.output.json(&Object { verdict, kind: claim.kind(), reason, seconds });
     } else {
-        let (file, time) = (words::path(&arguments.file), words::duration(session.elapsed()));
-        let rest = match rejection {
-            None => format!("{name} proves that {file} {} ({time})", case.claim(&property)),
+        let rest = match reason {
+            None => {
+                let time = words::duration(session.elapsed());
+                format!("{name} proves that {file} {} ({time})", claim.claim())
+            }
             Some(why) if verdict == "unknown" => format!("{name} was not checked to the end, because {why}"),
             Some(why) => format!("{name} proves nothing about {file}: {why}"),
         };
@@ -127,66 +133,51 @@ pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
     Ok(exit)
 }
 
-/// Runs `replay`.
-pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> {
-    let case = Case::load(&arguments.file, &arguments.trace, &arguments.start.options())?;
-    context.complaints.remarks(&case.loaded.remarks);
-    let (file, name) = (words::path(&arguments.file), words::path(&arguments.trace));
-    let trace = match &case.evidence {
-        Ok(Evidence::Trace(trace)) => trace,
-        Ok(Evidence::Proof(_)) => {
-            let help = "`allways certify` checks proofs".to_string();
-            return Err(Failure::Usage(format!("{name} is a proof, which has no steps"), help));
-        }
-        Err(text) => {
-            context.output.verdict("rejected", &format!("{name} is no run of {file}: {text}"));
-            return Ok(Exit::Bug);
-        }
-    };
-    let mut property = case.loaded.property(&arguments.targets.states, &Watch::none())?;
-    property.deadlock = arguments.targets.deadlock;
-    let end = trace.last().visible();
-    if property.is_empty() {
-        // Nothing is said about where the run must end, so let it be where it does.
-        property
-            .bad
-            .push(Pattern { shared: Some(end.shared), tops: end.tops.iter().copied().map(Some).collect() });
+/// Whether nothing is said about what is to be avoided.
+fn is_silent(task: &Task, no_target: bool) -> bool {
+    no_target || matches!(task.model, allways_model::task::Model::Rules(_)) && task.property.is_empty()
+}
+
+fn no_claim(error: NoClaim, evidence: &Path) -> Failure {
+    match error {
+        NoClaim::Input(error) => error.into(),
+        NoClaim::NoEvidence(bad) => Failure::NoEvidence(evidence.to_path_buf(), bad),
     }
-    let rows = Rows::new(&case.loaded.system, trace, &case.loaded.remarks.text.bytes);
-    let judged = case.walk(&property, trace);
-    let (good, exit) = match &judged {
-        Ok(Some(story)) => {
-            let steps = words::count(story.steps.len() as u128, "step");
-            context.output.verdict("accepted", &format!("{file} goes wrong in {steps}: {}", story.end));
-            if !context.quiet {
-                let table = story.table();
-                let rows = (0..story.steps.len()).map(|step| table.rows(step).join("\n"));
-                step_through(&table.header().join("\n"), &rows.collect::<Vec<_>>(), context);
-                let ending = [&story.end].into_iter().chain(&story.notes);
-                ending.for_each(|line| context.output.emit(|out| writeln!(out, "  {line}")));
-            }
-            return Ok(Exit::Success);
+}
+
+/// Runs `replay`.
+pub fn walk(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> {
+    let budget = Budget::unlimited();
+    let options = crate::load::Options {
+        targets: arguments.targets.states.clone(),
+        deadlock: arguments.targets.deadlock,
+        ..arguments.start.options()
+    };
+    let loaded = load(&arguments.file, &options, &budget)?;
+    context.printer.diagnostics(&loaded.diagnostics);
+    let text = read(&arguments.trace, &budget)?.text;
+    let question = Question { unreduced: arguments.start.unreduced, ..Question::default() };
+    let claim = read_claim(&loaded.task, &question, false, &text)
+        .map_err(|error| no_claim(error, &arguments.trace))?;
+    let (file, name) = (words::path(&arguments.file), words::path(&arguments.trace));
+    if claim.is_counterexample() == Some(false) {
+        let help = "`allways certify` checks certificates".to_string();
+        return Err(Failure::Usage(format!("{name} is a certificate, which has no steps"), help));
+    }
+    let Walked { judged, table } = claim.walk(&budget)?;
+    let exit = match judged {
+        Ok(shown) => {
+            context.output.verdict("accepted", &format!("{file} {shown}"));
+            Exit::Success
         }
-        Ok(None) => {
-            let end = words::reached(&case.loaded.system, &property, &end);
-            let steps = words::count(trace.steps.len() as u128, "step");
-            context.output.verdict("accepted", &format!("{file} reaches {end} in {steps}"));
-            (trace.steps.len() + 1, Exit::Success)
-        }
-        Err(rejection) => {
-            context
-                .output
-                .verdict("rejected", &format!("{name} is no run of {file} that goes wrong: {rejection}"));
-            let good = match rejection {
-                Rejection::BadStep { step, .. } => *step,
-                Rejection::NotBad { step, .. } => step + 1,
-                _ => 0,
-            };
-            (good, Exit::Bug)
+        Err(why) => {
+            context.output.verdict("rejected", &format!("{name} is no run of {file} {why}"));
+            Exit::Bug
         }
     };
-    if !context.quiet && good > 0 {
-        step_through(&rows.header(), &rows.iter().take(good).collect::<Vec<_>>(), context);
+    if !context.quiet && !table.header.is_empty() {
+        step_through(&table.header.join("\n"), &table.steps, context);
+        table.footer.iter().for_each(|line| context.output.emit(|out| writeln!(out, "{line}")));
     }
     Ok(exit)
 }
@@ -209,125 +200,6 @@ fn step_through(header: &str, rows: &[String], context: &mut Context) {
             context.output.emit(|out| writeln!(out));
         }
     }
-}
-
-/// A system and what is said about it.
-struct Case {
-    loaded: Loaded,
-    /// The evidence, or why it is none for this system.
-    evidence: Result<Evidence, String>,
-}
-
-/// Who rejects evidence, and why.
-enum Rejected {
-    /// It does not fit the system, at some line.
-    Text(String),
-    Checker(Rejection),
-}
-
-impl Case {
-    fn load(file: &Path, evidence: &Path, options: &Options) -> Result<Case, Failure> {
-        let loaded = load(file, options, &Watch::none())?;
-        let text = read(evidence, &Watch::none())?.bytes;
-        let any_number = if claims_any_number(&text) { loaded.any_number()? } else { None };
-        let loaded = any_number.unwrap_or(loaded);
-        let evidence = match read_evidence(&loaded.system, &text) {
-            Ok(evidence) => Ok(evidence),
-            Err(bad) if claims_to_be_evidence(&text) => {
-                let hint = match loaded.threads_taken() {
-                    Some(_) => {
-                        "; the program leaves open how many threads there are: give the --threads that check printed"
-                    }
-                    None => "",
-                };
-                Err(format!("line {}, column {}: {}{hint}", bad.line, bad.column, bad.what))
-            }
-            Err(bad) => return Err(Failure::NoEvidence(evidence.to_path_buf(), bad)),
-        };
-        Ok(Case { loaded, evidence })
-    }
-
-    /// The checker's word. A trace needs a property; an invariant without one contains every reachable state.
-    fn judge(&self, property: &Property, watch: &Watch) -> Result<Result<(), Rejected>, Failure> {
-        let judged = match &self.evidence {
-            Err(text) => return Ok(Err(Rejected::Text(text.clone()))),
-            Ok(Evidence::Trace(_)) if property.is_empty() => {
-                let spec = words::path(&self.loaded.path.with_extension("spec"));
-                let what =
-                    "a trace proves something only about a state to avoid, and none is given".to_string();
-                return Err(Failure::Usage(
-                    what,
-                    format!("give --target STATE or --deadlock, or write the state to {spec}"),
-                ));
-            }
-            Ok(Evidence::Trace(trace)) => self.walk(property, trace).map(|_| ()),
-            Ok(Evidence::Proof(proof)) => {
-                proof.check(&self.loaded.system, property, &|| watch.room_for(0).err())
-            }
-        };
-        Ok(judged.map_err(Rejected::Checker))
-    }
-
-    /// Walks a trace, and if it is one of a program, by the program's own semantics as well.
-    fn walk(&self, property: &Property, trace: &Trace) -> Result<Option<Story>, Rejection> {
-        walk(&self.loaded.system, property, trace)?;
-        let Some(encoded) = self.loaded.system.program() else { return Ok(None) };
-        let run = interpret(encoded, trace)?;
-        Ok(Some(Story::new(encoded, &run, &self.loaded.remarks.text.bytes)))
-    }
-
-    fn kind(&self) -> Option<&'static str> {
-        self.evidence.as_ref().ok().map(|evidence| match evidence {
-            Evidence::Trace(_) => "trace",
-            Evidence::Proof(Proof::Invariant(_)) => "invariant",
-            Evidence::Proof(Proof::Products(_)) => "products",
-            Evidence::Proof(Proof::Counted(_)) => "counted",
-        })
-    }
-
-    /// What accepted evidence shows about the system.
-    fn claim(&self, property: &Property) -> String {
-        let targets = words::targets(&self.loaded.system, property);
-        match &self.evidence {
-            Ok(Evidence::Trace(_)) if self.loaded.system.program().is_some() => "goes wrong".to_string(),
-            Ok(Evidence::Proof(proof)) if self.loaded.system.program().is_some() && !property.is_empty() => {
-                let stuck = if property.deadlock { " or is stuck" } else { "" };
-                format!("never goes wrong{stuck}{}", words::any_number(proof))
-            }
-            Ok(Evidence::Trace(trace)) => {
-                let end = trace.last().visible();
-                format!("reaches {}", words::reached(&self.loaded.system, property, &end))
-            }
-            Ok(Evidence::Proof(_)) if !property.is_empty() => format!("never reaches {targets}"),
-            Ok(Evidence::Proof(proof @ (Proof::Products(_) | Proof::Counted(_)))) => {
-                format!("never leaves the products of {}", words::size(proof))
-            }
-            Ok(Evidence::Proof(Proof::Invariant(invariant))) => {
-                format!("never leaves {}", words::count(invariant.visible_count(), "visible state"))
-            }
-            Err(_) => String::new(),
-        }
-    }
-}
-
-/// Whether a text starts as evidence does. One that does, and then is wrong, is rejected; another is bad input.
-fn claims_to_be_evidence(text: &[u8]) -> bool {
-    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
-    let words: Vec<&[u8]> =
-        first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(4).collect();
-    let version = VERSION.to_string();
-    matches!(words[..], [b"allways", b"trace" | b"invariant" | b"products" | b"counted", number] if number == version.as_bytes())
-}
-
-/// Whether a text says that it is about any number of threads.
-fn claims_any_number(text: &[u8]) -> bool {
-    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
-    let header = lines.next().unwrap_or_default();
-    let about_threads = [b"allways products".as_slice(), b"allways counted"];
-    about_threads.iter().any(|kind| header.starts_with(kind))
-        && lines.next().is_some_and(|line| line.starts_with(b"any "))
 }
 
 #[derive(Serialize)]

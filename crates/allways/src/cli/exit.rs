@@ -1,6 +1,6 @@
 //! What the exit code means. Each code has one meaning, and a crash shares its code with no verdict.
 
-use allways::StopReason;
+use allways_evidence::StopReason;
 use std::process::ExitCode;
 
 /// How the program ends. In the order of urgency: of several files, the greatest outcome is reported.

@@ -2,32 +2,37 @@
 
 use super::arguments::Fmt;
 use super::exit::Exit;
-use super::{Context, Failure, words};
-use allways::load::read;
-use allways::{LoadError, Remarks, Text, Watch};
+use super::{Context, Failure};
+use crate::load::{LoadError, SourceDiagnostics, read};
+use crate::words;
+use allways_engines::Budget;
 use allways_lang::aw;
+use allways_model::task::Source;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Runs the command. A file with errors is left as it is, and the others are formatted all the same.
 pub fn run(arguments: &Fmt, context: &mut Context) -> Result<Exit, Failure> {
     let mut worst = Exit::Success;
     for file in &arguments.files {
         let exit = one(file, arguments.check, context);
-        worst = worst.max(exit.unwrap_or_else(|failure| context.complaints.report(&failure)));
+        worst = worst.max(exit.unwrap_or_else(|failure| context.printer.report(&failure)));
     }
     Ok(worst)
 }
 
 fn one(file: &Path, check: bool, context: &mut Context) -> Result<Exit, Failure> {
     let piped = file.as_os_str() == "-";
-    let text = if piped { standard_input()? } else { read(file, &Watch::none())? };
-    let formatted = match aw::format(&text.bytes) {
+    let source = if piped { standard_input()? } else { read(file, &Budget::unlimited())? };
+    let formatted = match aw::format(&source.text) {
         Ok(formatted) => formatted,
-        Err(diagnostics) => return Err(LoadError::Faulty(Box::new(Remarks { text, diagnostics })).into()),
+        Err(diagnostics) => {
+            return Err(LoadError::Faulty(Box::new(SourceDiagnostics { source, diagnostics })).into());
+        }
     };
-    let same = formatted.as_bytes() == text.bytes;
+    let same = formatted.as_bytes() == &source.text[..];
     if check {
         if !same {
             context.output.emit(|out| writeln!(out, "{} is not formatted", words::path(file)));
@@ -42,10 +47,10 @@ fn one(file: &Path, check: bool, context: &mut Context) -> Result<Exit, Failure>
     Ok(Exit::Success)
 }
 
-fn standard_input() -> Result<Text, Failure> {
+fn standard_input() -> Result<Source, Failure> {
     let mut bytes = Vec::new();
     let path = "standard input";
     let unreadable = |error| LoadError::Unreadable { path: path.into(), error };
     io::stdin().lock().read_to_end(&mut bytes).map_err(unreadable)?;
-    Ok(Text { name: path.to_string(), bytes })
+    Ok(Source { name: path.to_string(), text: Arc::new(bytes) })
 }

@@ -1,12 +1,13 @@
 //! Standard output, whose reader may go away, and standard error.
 
 use super::arguments::Color;
+use serde::Serialize;
 use std::env;
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// Standard output. The first failure to write is kept, and nothing is written after it.
 pub struct Output {
-    out: BufWriter<Stdout>,
+    out: Box<dyn Write>,
     colored: bool,
     failure: Option<io::Error>,
 }
@@ -14,13 +15,18 @@ pub struct Output {
 impl Output {
     /// Standard output, with colours or without.
     pub fn new(colored: bool) -> Output {
-        Output { out: BufWriter::with_capacity(1 << 16, io::stdout()), colored, failure: None }
+        Output::to(Box::new(BufWriter::with_capacity(1 << 16, io::stdout())), colored)
+    }
+
+    /// Something else.
+    pub fn to(out: Box<dyn Write>, colored: bool) -> Output {
+        Output { out, colored, failure: None }
     }
 
     /// Writes.
     pub fn emit(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         if self.failure.is_none() {
-            self.failure = write(&mut self.out).err();
+            self.failure = write(&mut *self.out).err();
         }
     }
 
@@ -38,6 +44,15 @@ impl Output {
             } else {
                 writeln!(out, "{word}: {rest}")?;
             }
+            out.flush()
+        });
+    }
+
+    /// Writes one JSON object on a line of its own, and hands it over at once.
+    pub fn json(&mut self, object: &impl Serialize) {
+        self.emit(|out| {
+            serde_json::to_writer(&mut *out, object)?;
+            writeln!(out)?;
             out.flush()
         });
     }

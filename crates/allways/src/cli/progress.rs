@@ -1,7 +1,7 @@
 //! One line on the terminal that says how far the engine has come, rewritten about ten times a second.
 
-use super::words;
-use allways::Progress;
+use crate::words;
+use allways_engines::Progress;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

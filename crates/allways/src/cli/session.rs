@@ -1,7 +1,8 @@
 //! Limits on a run: time, memory, and the user's patience.
 
 use super::progress::ProgressLine;
-use allways::{LoadError, Progress, Watch};
+use crate::load::LoadError;
+use allways_engines::{Budget, Progress};
 use clap::Args;
 use std::fs;
 use std::panic;
@@ -33,8 +34,6 @@ pub struct Session {
     /// What may be used if no limit is given, where that is known.
     available: Option<usize>,
     progress: Option<ProgressLine>,
-    /// Set when a method beside the engines has decided.
-    pub beside: AtomicBool,
 }
 
 impl Session {
@@ -42,10 +41,10 @@ impl Session {
     pub fn new(started: Instant, limits: Limits, progress: bool) -> Session {
         let available = available().map(|bytes| bytes / 5 * 4);
         let progress = ProgressLine::new(progress);
-        Session { started, limits, meter: Meter::new(), available, progress, beside: AtomicBool::new(false) }
+        Session { started, limits, meter: Meter::new(), available, progress }
     }
 
-    /// From now on an interruption is noted by the [`Watch`]; a second one ends the process.
+    /// From now on an interruption is noted by the [`Budget`]; a second one ends the process.
     pub fn heed_interruptions() {
         // Without a handler an interruption ends the process, which is right as well.
         let _ = ctrlc::set_handler(|| {
@@ -56,22 +55,21 @@ impl Session {
     }
 
     /// Does something under the limits, and removes the line of progress afterwards.
-    pub fn watched<T>(&self, work: impl FnOnce(&Watch) -> T) -> T {
+    pub fn budgeted<T>(&self, work: impl FnOnce(&Budget) -> T) -> T {
         let tell = |progress: &Progress| {
             if let Some(line) = &self.progress {
                 line.show(progress, self.meter.resident());
             }
         };
-        let result = work(&Watch {
-            // A time too far away to be represented is no limit.
-            deadline: self.limits.timeout.and_then(|timeout| self.started.checked_add(timeout)),
-            memory: self.limits.memory.or(self.available),
-            memory_used: &|| self.meter.resident(),
-            interrupt: &INTERRUPT,
-            beside: Some(&self.beside),
-            progress: &tell,
-            ..Watch::none()
-        });
+        let used = || self.meter.resident();
+        // A time too far away to be represented is no limit.
+        let deadline = self.limits.timeout.and_then(|timeout| self.started.checked_add(timeout));
+        let budget = Budget::unlimited()
+            .until(deadline)
+            .with_memory(self.limits.memory.or(self.available), &used)
+            .watched_by(&tell)
+            .interrupted_by(&INTERRUPT);
+        let result = work(&budget);
         if let Some(line) = &self.progress {
             line.erase();
         }
@@ -89,9 +87,9 @@ impl Session {
         let (sender, receiver) = channel();
         // If nobody waits any more, the result is not needed.
         let reader = thread::spawn(move || drop(sender.send(read())));
-        self.watched(|watch| {
+        self.budgeted(|budget| {
             loop {
-                watch.room_for(0).map_err(LoadError::Stopped)?;
+                budget.check().map_err(LoadError::Stopped)?;
                 match receiver.recv_timeout(LOOK) {
                     Ok(result) => return result,
                     Err(RecvTimeoutError::Timeout) => {}

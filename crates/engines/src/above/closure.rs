@@ -13,7 +13,7 @@
 //! Only rules that apply in some abstract state count. The published candidate set E, any symbol ever pushed under
 //! another, is coarser. Whatever is found closed here is tested anew by the checker, with code of its own.
 
-use crate::engine::Progress;
+use crate::budget::Progress;
 use crate::store::{Halt, Space};
 use allways_evidence::invariant::Below;
 use allways_evidence::{Invariant, Window};

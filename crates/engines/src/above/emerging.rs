@@ -4,7 +4,7 @@
 //! [`tops`](super::tops); kept for the methods that are defined by it. E holds the symbols of rules that apply in Z, not of
 //! all rules that are written down: a rule that never applies uncovers nothing.
 
-use crate::engine::{Progress, Watch};
+use crate::budget::{Budget, Progress};
 use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
 use allways_evidence::StopReason;
 use allways_model::pushdown::{EMPTY, Pushdown, Shared, Symbol};
@@ -56,7 +56,7 @@ impl Graph for Cut<'_> {
 
 impl Emerging {
     /// Computes Z, anew whenever E has grown on the way.
-    pub fn compute(system: &dyn Pushdown, watch: &Watch) -> Result<Emerging, StopReason> {
+    pub fn compute(system: &dyn Pushdown, budget: &Budget) -> Result<Emerging, StopReason> {
         let threads = system.threads();
         let mut cut = Cut {
             system,
@@ -67,7 +67,7 @@ impl Emerging {
         loop {
             let before = cut.emerging.clone();
             cut.known.iter_mut().for_each(HashMap::clear);
-            let states = explore(&mut cut, watch)?;
+            let states = explore(&mut cut, budget)?;
             if cut.emerging == before {
                 return Ok(Emerging { states, emerging: cut.emerging, popped: cut.popped });
             }
@@ -82,7 +82,7 @@ impl Emerging {
     }
 }
 
-fn explore(cut: &mut Cut, watch: &Watch) -> Result<States, StopReason> {
+fn explore(cut: &mut Cut, budget: &Budget) -> Result<States, StopReason> {
     let threads = cut.system.threads();
     let mut states = States::new(1 + threads);
     let mut expander = Expander::new(Kinds::distinct(threads));
@@ -105,7 +105,7 @@ fn explore(cut: &mut Cut, watch: &Watch) -> Result<States, StopReason> {
             expander.expand(cut, &mut states, thread, &batch, Disabled::Blocks, &mut targets);
         }
         expanded = end;
-        watch.check(&Progress { states: states.len(), ..Progress::default() })?;
+        budget.tick(&Progress { states: states.len(), ..Progress::default() })?;
     }
     Ok(states)
 }

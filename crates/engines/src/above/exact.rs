@@ -3,7 +3,7 @@
 //! The invariant keeps whole stacks: its window is one symbol wider than the deepest of them, so that no stack fills the
 //! window and nothing has to be said about what lies below.
 
-use crate::engine::Progress;
+use crate::budget::Progress;
 use crate::store::{Halt, Space, StateId};
 use allways_evidence::{Invariant, Window};
 

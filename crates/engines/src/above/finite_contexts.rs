@@ -5,7 +5,8 @@
 
 use super::emerging::Emerging;
 use crate::automata::fcr::{Fcr, Pump, fcr};
-use crate::engine::{Question, Watch};
+use crate::budget::Budget;
+use crate::engine::Question;
 use crate::store::StateId;
 use allways_evidence::StopReason;
 use allways_model::notation::show_symbols;
@@ -16,12 +17,12 @@ use std::collections::BTreeSet;
 pub fn require_finite_contexts(
     system: &dyn Pushdown,
     question: &Question,
-    watch: &Watch,
+    budget: &Budget,
 ) -> Result<(), StopReason> {
     if question.max_states.is_some() {
         return Ok(());
     }
-    let threads = finite_contexts(system, watch)?;
+    let threads = finite_contexts(system, budget)?;
     match threads.iter().enumerate().find(|(_, fcr)| **fcr != Fcr::Finite) {
         None => Ok(()),
         Some((thread, fcr)) => Err(StopReason::GaveUp(remark(system, thread, fcr))),
@@ -29,12 +30,12 @@ pub fn require_finite_contexts(
 }
 
 /// For each thread, whether a context reaches finitely many states.
-pub fn finite_contexts(system: &dyn Pushdown, watch: &Watch) -> Result<Vec<Fcr>, StopReason> {
-    let bound = Emerging::compute(system, watch)?.states;
+pub fn finite_contexts(system: &dyn Pushdown, budget: &Budget) -> Result<Vec<Fcr>, StopReason> {
+    let bound = Emerging::compute(system, budget)?.states;
     let views = |thread: usize| -> BTreeSet<(u32, u32)> {
         (0..bound.len() as StateId).map(|id| (bound.column(id, 0), bound.column(id, 1 + thread))).collect()
     };
-    let mut poll = || watch.room_for(0);
+    let mut poll = || budget.check();
     (0..system.threads()).map(|thread| fcr(system, thread, views(thread), &mut poll)).collect()
 }
 

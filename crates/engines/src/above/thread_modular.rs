@@ -31,7 +31,8 @@ pub mod saturation;
 pub mod steps;
 pub mod views;
 
-use crate::engine::{Figures, Question, Report, VisibleStates, Watch};
+use crate::budget::Budget;
+use crate::engine::{Figures, Outcome, Question, VisibleStates};
 use allways_evidence::{Products, StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
@@ -44,7 +45,7 @@ use views::{Population, Views};
 pub struct Method<'a> {
     system: &'a dyn Pushdown,
     question: &'a Question,
-    watch: &'a Watch<'a>,
+    budget: &'a Budget<'a>,
 }
 
 impl Method<'_> {
@@ -61,18 +62,18 @@ impl Method<'_> {
 const ENOUGH: usize = 1 << 19;
 
 /// The sets of Flanagan and Qadeer as a bound for other methods, if there are not too many thread states.
-pub fn bound(system: &dyn Pushdown, question: &Question, watch: &Watch) -> Option<Products> {
+pub fn bound(system: &dyn Pushdown, question: &Question, budget: &Budget) -> Option<Products> {
     let views = Views::one(Population::of(system, question.no_symmetry));
-    let sets = Saturation::compute(system, views, ENOUGH, watch).ok()?;
+    let sets = Saturation::compute(system, views, ENOUGH, budget).ok()?;
     let judge = Judge { system, views: &sets.views, locals: &sets.locals };
     Some(judge.evidence(judge.products(&sets.facts, &vec![0; sets.views.kinds()])))
 }
 
 /// Computes closed sets and judges them.
-fn saturate(method: Method, views: impl Fn(Population) -> Views) -> Report {
-    let Method { system, question, watch } = method;
+fn saturate(method: Method, views: impl Fn(Population) -> Views) -> Outcome {
+    let Method { system, question, budget } = method;
     let views = views(Population::of(system, question.no_symmetry));
-    let sets = match Saturation::compute(system, views, method.most(), watch) {
+    let sets = match Saturation::compute(system, views, method.most(), budget) {
         Ok(sets) => sets,
         Err(reason) => return report(&method, Verdict::Unknown(reason), Figures::default()),
     };
@@ -100,7 +101,7 @@ fn invented(judge: &Judge, suspect: &Suspect) -> Verdict {
     )))
 }
 
-fn report(method: &Method, verdict: Verdict, figures: Figures) -> Report {
+fn report(method: &Method, verdict: Verdict, figures: Figures) -> Outcome {
     let visible = VisibleStates::new(Kinds::distinct(method.system.threads()));
-    Report { verdict, visible, exact: false, figures, engine: None }
+    Outcome::seen(verdict, visible, false, figures)
 }

@@ -11,7 +11,8 @@
 mod windows;
 
 use super::thread_modular;
-use crate::engine::{Engine, Figures, Progress, Question, Report, VisibleStates, Watch};
+use crate::budget::{Budget, Progress};
+use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting, VisibleStates};
 use crate::store::pipeline;
 use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
 use allways_evidence::{Invariant, Products, StopReason, Verdict};
@@ -39,9 +40,9 @@ impl<'a> Tops<'a> {
         kinds: Kinds,
         size: usize,
         question: &Question,
-        watch: &Watch,
+        budget: &Budget,
     ) -> Result<Tops<'a>, StopReason> {
-        Tops::compute_within(None, system, kinds, size, question, watch)
+        Tops::compute_within(None, system, kinds, size, question, budget)
     }
 
     /// Computes what of Z is within products of these kinds of threads, if some are known.
@@ -51,7 +52,7 @@ impl<'a> Tops<'a> {
         kinds: Kinds,
         size: usize,
         question: &Question,
-        watch: &Watch,
+        budget: &Budget,
     ) -> Result<Tops<'a>, StopReason> {
         let mut tops = Tops {
             system,
@@ -79,8 +80,8 @@ impl<'a> Tops<'a> {
                     return Err(StopReason::Bound(format!("the first {max_states} abstract states")));
                 }
                 if several && tops.states.len() - expanded >= 4 * CHUNK {
-                    let next = tops.expand_on_two_cores(expanded as StateId, max_states, watch) as usize;
-                    tops.poll(watch)?;
+                    let next = tops.expand_on_two_cores(expanded as StateId, max_states, budget) as usize;
+                    tops.poll(budget)?;
                     if next > expanded {
                         expanded = next;
                         continue;
@@ -93,24 +94,24 @@ impl<'a> Tops<'a> {
                 expand(windows, states, expander, &chunk);
                 *images += (chunk.len() * system.threads()) as u64;
                 expanded = end;
-                tops.poll(watch)?;
+                tops.poll(budget)?;
             }
             let late = tops.windows.take_late();
             if late.is_empty() {
                 return Ok(tops);
             }
-            tops.catch_up(late, watch)?;
+            tops.catch_up(late, budget)?;
         }
     }
 
     /// Expands states from this number on, on two cores, until none waits or a limit is near; returns the first that has not
     /// been expanded.
-    fn expand_on_two_cores(&mut self, from: StateId, max_states: usize, watch: &Watch) -> StateId {
+    fn expand_on_two_cores(&mut self, from: StateId, max_states: usize, budget: &Budget) -> StateId {
         let threads = self.system.threads();
         let Tops { windows, states, images, .. } = self;
         let next = pipeline::run(windows, states, threads, from, |states, _, _| {
             let room = states.growth(CHUNK * threads).unwrap_or(0);
-            let stop = states.len() > max_states || watch.room_for(room).is_err();
+            let stop = states.len() > max_states || budget.room_for(room).is_err();
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         *images += (next - from) as u64 * threads as u64;
@@ -118,20 +119,20 @@ impl<'a> Tops<'a> {
     }
 
     /// Applies late moves to the states there are.
-    fn catch_up(&mut self, late: Late, watch: &Watch) -> Result<(), StopReason> {
+    fn catch_up(&mut self, late: Late, budget: &Budget) -> Result<(), StopReason> {
         let mut late = LateMoves { kinds: self.expander.kinds().clone(), late };
         let all: Vec<StateId> = (0..self.states.len() as StateId).collect();
         for chunk in all.chunks(CHUNK) {
             expand(&mut late, &mut self.states, &mut self.expander, chunk);
-            self.poll(watch)?;
+            self.poll(budget)?;
         }
         Ok(())
     }
 
-    fn poll(&self, watch: &Watch) -> Result<(), StopReason> {
-        watch.check(&Progress { states: self.states.len(), images: self.images, ..Progress::default() })?;
+    fn poll(&self, budget: &Budget) -> Result<(), StopReason> {
+        budget.tick(&Progress { states: self.states.len(), images: self.images, ..Progress::default() })?;
         let room = self.states.growth(CHUNK * 32 * self.system.threads());
-        room.map_or(Ok(()), |bytes| watch.room_for(bytes))
+        room.map_or(Ok(()), |bytes| budget.room_for(bytes))
     }
 
     /// How many abstract states there are, orbits counted once.
@@ -160,7 +161,7 @@ impl<'a> Tops<'a> {
     }
 
     /// The visible states of Z as rows of the shared state and symbols, sorted within kinds.
-    pub fn visible(&self, watch: &Watch) -> Result<States, StopReason> {
+    pub fn visible(&self, budget: &Budget) -> Result<States, StopReason> {
         let mut visible = States::new(1 + self.system.threads());
         let mut row = Vec::new();
         for id in 0..self.states.len() as StateId {
@@ -172,15 +173,15 @@ impl<'a> Tops<'a> {
             self.expander.kinds().sort(&mut row[1..]);
             visible.insert(&row);
             if id.is_multiple_of(4096) {
-                watch.room_for(visible.growth(4096).unwrap_or(0))?;
+                budget.room_for(visible.growth(4096).unwrap_or(0))?;
             }
         }
         Ok(visible)
     }
 
     /// Z as an invariant, if there is room for it and for the checker's copy.
-    pub fn invariant(&self, watch: &Watch) -> Result<Invariant, StopReason> {
-        watch.room_for(3 * self.states.len() * (1 + self.system.threads()) * size_of::<u32>())?;
+    pub fn invariant(&self, budget: &Budget) -> Result<Invariant, StopReason> {
+        budget.room_for(3 * self.states.len() * (1 + self.system.threads()) * size_of::<u32>())?;
         let (below, windows) = self.windows.describe();
         let rows = (0..self.states.len() as StateId).flat_map(|id| self.states.row(id)).collect();
         let kinds = self.expander.kinds().clone();
@@ -217,23 +218,17 @@ impl Graph for LateMoves {
 /// The engine: proves what Z proves, and nothing else.
 pub struct TopsEngine;
 
-impl Engine for TopsEngine {
-    fn name(&self) -> &'static str {
-        "tops"
-    }
+impl PushdownEngine for TopsEngine {
+    const INFO: Info = Info::new("tops", "bounds the reachable states from above by the tops of stacks, --window symbols of each; proves, never refutes").knowing(&[Setting::NoSymmetry, Setting::Window]);
 
-    fn summary(&self) -> &'static str {
-        "bounds the reachable states from above by the tops of stacks, --window symbols of each; proves, never refutes"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let mut hidden = false;
-        let report = bound_within(None, &mut hidden, system, question, watch);
+        let report = bound_within(None, &mut hidden, system, question, budget);
         match report.verdict {
             // Thread-modular sets keep whole stacks, and may show that what looks bad is not there.
             Verdict::Unknown(StopReason::GaveUp(_)) if hidden => {
-                let Some(products) = thread_modular::bound(system, question, watch) else { return report };
-                bound_within(Some(&products), &mut hidden, system, question, watch)
+                let Some(products) = thread_modular::bound(system, question, budget) else { return report };
+                bound_within(Some(&products), &mut hidden, system, question, budget)
             }
             _ => report,
         }
@@ -246,13 +241,13 @@ fn bound_within(
     hidden: &mut bool,
     system: &dyn Pushdown,
     question: &Question,
-    watch: &Watch,
-) -> Report {
+    budget: &Budget,
+) -> Outcome {
     let kinds = question.kinds(system);
     let mut visible = VisibleStates::new(kinds.clone());
     let window = question.window.unwrap_or(1);
-    let computed = Tops::compute_within(within, system, kinds.clone(), window, question, watch)
-        .and_then(|tops| tops.visible(watch).map(|seen| (tops, seen)));
+    let computed = Tops::compute_within(within, system, kinds.clone(), window, question, budget)
+        .and_then(|tops| tops.visible(budget).map(|seen| (tops, seen)));
     let (verdict, figures) = match computed {
         Err(reason) => (Verdict::Unknown(reason), Figures::default()),
         Ok((tops, seen)) => {
@@ -269,7 +264,7 @@ fn bound_within(
             }
             let figures = Figures { images: tops.images(), store_bytes: tops.bytes(), ..Figures::default() };
             let verdict = match bad {
-                None => tops.invariant(watch).map_or_else(Verdict::Unknown, Verdict::from),
+                None => tops.invariant(budget).map_or_else(Verdict::Unknown, Verdict::from),
                 Some(state) => Verdict::Unknown(StopReason::GaveUp(format!(
                     "the bound from above contains {}, which may be reachable or not",
                     show_visible(system, &state)
@@ -282,5 +277,5 @@ fn bound_within(
         // A bound that nobody will check says nothing.
         visible = VisibleStates::new(kinds);
     }
-    Report { verdict, visible, exact: false, figures, engine: None }
+    Outcome::seen(verdict, visible, false, figures)
 }

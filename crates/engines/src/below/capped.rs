@@ -5,7 +5,8 @@
 //! raised. Breadth first, so that traces are short and stacks shallow. Everything seen is reachable; only when nothing
 //! waits is it all there is.
 
-use crate::engine::{Progress, Question, VisibleStates, Watch};
+use crate::budget::{Budget, Progress};
+use crate::engine::{Question, VisibleStates};
 use crate::store::{Disabled, Expander, Halt, Space, StateId, States};
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
@@ -32,10 +33,10 @@ impl<'a> Capped<'a> {
         system: &'a dyn Pushdown,
         kinds: Kinds,
         question: &'a Question,
-        watch: &'a Watch<'a>,
+        budget: &'a Budget<'a>,
     ) -> Capped<'a> {
         let mut search = Capped {
-            space: Space::unobserved(system, kinds, question, watch),
+            space: Space::unobserved(system, kinds, question, budget),
             cap: 1,
             visible: States::new(1 + system.threads()),
             kept: Vec::new(),

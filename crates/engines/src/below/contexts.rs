@@ -8,7 +8,8 @@
 //! reachability is tested ([`finite_contexts`](crate::above::finite_contexts)), and the exploration gives up if it fails.
 
 use crate::above::finite_contexts::require_finite_contexts;
-use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
+use crate::budget::{Budget, Progress};
+use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::{Disabled, Halt, Space, StateId};
 use allways_evidence::{StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
@@ -25,7 +26,7 @@ pub struct Contexts<'a> {
     space: Space<'a>,
     contexts: u32,
     question: &'a Question,
-    watch: &'a Watch<'a>,
+    budget: &'a Budget<'a>,
     /// Whether the test for infinite contexts has been made, and passed.
     finite: bool,
     /// For each state and thread, whether the state is in the thread's closure.
@@ -37,12 +38,12 @@ pub struct Contexts<'a> {
 
 impl<'a> Contexts<'a> {
     /// R_0: the initial states.
-    pub fn new(system: &'a dyn Pushdown, question: &'a Question, watch: &'a Watch<'a>) -> Contexts<'a> {
-        let space = Space::new(system, Kinds::distinct(system.threads()), question, watch);
+    pub fn new(system: &'a dyn Pushdown, question: &'a Question, budget: &'a Budget<'a>) -> Contexts<'a> {
+        let space = Space::new(system, Kinds::distinct(system.threads()), question, budget);
         Contexts {
             space,
             question,
-            watch,
+            budget,
             finite: false,
             contexts: 0,
             closed: Vec::new(),
@@ -80,7 +81,7 @@ impl<'a> Contexts<'a> {
             });
             while !work.is_empty() {
                 if !self.finite && self.space.len() - frontier.end as usize > MANY {
-                    require_finite_contexts(self.space.threads.system(), self.question, self.watch)?;
+                    require_finite_contexts(self.space.threads.system(), self.question, self.budget)?;
                     self.finite = true;
                 }
                 let batch = work.split_off(work.len().saturating_sub(CHUNK));
@@ -109,38 +110,26 @@ impl<'a> Contexts<'a> {
     }
 
     /// The report on a run that ended so.
-    pub fn report(self, verdict: Result<Verdict, Halt>) -> Report {
+    pub fn report(self, verdict: Result<Verdict, Halt>) -> Outcome {
         let verdict = match verdict {
             Ok(verdict) => verdict,
             Err(Halt::Bad(state)) => Verdict::Unsafe(self.space.trace(state)),
             Err(Halt::Stop(reason)) => Verdict::Unknown(reason),
         };
         let exact = matches!(verdict, Verdict::Safe(_));
-        Report {
-            verdict,
-            visible: self.space.observed().visible(),
-            exact,
-            figures: self.figures(),
-            engine: None,
-        }
+        Outcome::seen(verdict, self.space.observed().visible(), exact, self.figures())
     }
 }
 
 /// Explores exactly R_k for a given bound.
 pub struct ContextsEngine;
 
-impl Engine for ContextsEngine {
-    fn name(&self) -> &'static str {
-        "contexts"
-    }
+impl PushdownEngine for ContextsEngine {
+    const INFO: Info = Info { needs: Some(Setting::Contexts), ..Info::new("contexts", "explores exactly the states within --contexts (CUBA, section 2.3)").knowing(&[Setting::Contexts]) };
 
-    fn summary(&self) -> &'static str {
-        "explores exactly the states within --contexts (CUBA, section 2.3)"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let bound = question.contexts.unwrap_or(0);
-        let mut explorer = Contexts::new(system, question, watch);
+        let mut explorer = Contexts::new(system, question, budget);
         let mut outcome = explorer.space.alarm();
         // Once a context shows nothing new, the others do not either.
         while outcome.is_ok() && explorer.contexts < bound && explorer.grown() {

@@ -5,7 +5,8 @@
 //! its own invariant.
 
 use crate::above::exact;
-use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
+use crate::budget::{Budget, Progress};
+use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::{Disabled, Halt, Space, StateId};
 use allways_evidence::{StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
@@ -19,17 +20,11 @@ const MANY: usize = 1 << 12;
 /// The engine; see the module.
 pub struct Free;
 
-impl Engine for Free {
-    fn name(&self) -> &'static str {
-        "free"
-    }
+impl PushdownEngine for Free {
+    const INFO: Info = Info { lists_states: true, ..Info::new("free", "explores every schedule breadth first, up to --max-states and --max-depth; decides finite systems").knowing(&[Setting::MaxStates, Setting::MaxDepth, Setting::NoSymmetry]) };
 
-    fn summary(&self) -> &'static str {
-        "explores every schedule breadth first, up to --max-states and --max-depth; decides finite systems"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let mut space = Space::new(system, question.kinds(system), question, watch);
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        let mut space = Space::new(system, question.kinds(system), question, budget);
         if let Some(depth) = question.max_depth {
             space.threads.limit_depth(depth);
         }
@@ -52,7 +47,7 @@ impl Engine for Free {
             ..Figures::default()
         };
         let exact = matches!(verdict, Verdict::Safe(_));
-        Report { verdict, visible: space.observed().visible(), exact, figures, engine: None }
+        Outcome::seen(verdict, space.observed().visible(), exact, figures)
     }
 }
 

@@ -23,7 +23,8 @@
 //! Every minimal cost of a node is expanded once, in the order of slots (a further delay) or of slots and then delays (a
 //! further round), which makes the first cost that arrives at a node in an increment the smallest.
 
-use crate::engine::{Engine, Figures, Progress, Question, Report, Watch};
+use crate::budget::{Budget, Progress};
+use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::states::make_room;
 use crate::store::{Disabled, Halt, Space, StateId};
 use allways_evidence::{StopReason, Verdict};
@@ -83,9 +84,9 @@ impl<'a> Explorer<'a> {
         system: &'a dyn Pushdown,
         question: &'a Question,
         delays: u32,
-        watch: &'a Watch<'a>,
+        budget: &'a Budget<'a>,
     ) -> Explorer<'a> {
-        let space = Space::new(system, Kinds::distinct(system.threads()), question, watch);
+        let space = Space::new(system, Kinds::distinct(system.threads()), question, budget);
         let initial: Vec<StateId> = (0..space.len() as StateId).collect();
         let mut explorer = Explorer {
             costs: vec![UNREACHED; initial.len() * space.threads.count()],
@@ -263,18 +264,12 @@ impl<'a> Explorer<'a> {
 /// Explores exactly R(r,d) for given bounds.
 pub struct RoundsDelays;
 
-impl Engine for RoundsDelays {
-    fn name(&self) -> &'static str {
-        "rounds-delays"
-    }
+impl PushdownEngine for RoundsDelays {
+    const INFO: Info = Info { needs: Some(Setting::Rounds), ..Info::new("rounds-delays", "explores exactly the states within --rounds and --delays (DrUBA, Definition 1)").knowing(&[Setting::Rounds]) };
 
-    fn summary(&self) -> &'static str {
-        "explores exactly the states within --rounds and --delays (DrUBA, Definition 1)"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let (rounds, delays) = (question.rounds.unwrap_or(0), question.delays.unwrap_or(0));
-        let mut explorer = Explorer::new(system, question, delays.min(MAX_BOUND), watch);
+        let mut explorer = Explorer::new(system, question, delays.min(MAX_BOUND), budget);
         let halt = match explorer.add_rounds(rounds) {
             Ok(()) => {
                 let some = |number: u32, thing: &str| {
@@ -284,12 +279,7 @@ impl Engine for RoundsDelays {
             }
             Err(halt) => halt,
         };
-        Report {
-            verdict: explorer.halted(halt),
-            visible: explorer.space().observed().visible(),
-            exact: false,
-            figures: explorer.figures(),
-            engine: None,
-        }
+        let visible = explorer.space().observed().visible();
+        Outcome::seen(explorer.halted(halt), visible, false, explorer.figures())
     }
 }

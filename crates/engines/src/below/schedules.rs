@@ -10,6 +10,7 @@
 //! * [`bounding`]: what is counted: delays; or, as a comparison, preemptions, contexts, dispatches;
 //! * [`explore`](mod@explore): all configurations within a bound, each once;
 //! * [`executions`](mod@executions): executions one by one, as a tool that tests would have to;
+//! * [`engine`]: the engine `schedules`;
 //! * [`trace`](mod@trace): from a violation that was found to a run of the program, and of its pushdown system.
 
 pub mod asynchronous;
@@ -17,6 +18,7 @@ pub mod bag;
 pub mod bounded_bag;
 pub mod bounding;
 pub mod depth_first;
+pub mod engine;
 pub mod executions;
 pub mod explore;
 pub mod reverse_depth_first;

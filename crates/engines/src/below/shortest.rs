@@ -19,14 +19,15 @@
 //! longer ones are searched.
 
 use super::symbolic::Symbolic;
-use crate::engine::{Progress, Question, Watch};
+use crate::budget::{Budget, Progress};
+use crate::engine::Question;
 use crate::store::states::make_room;
 use crate::store::{Graph, Move, StateId, States, Threads, trace};
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, State};
 use allways_model::symmetry::Kinds;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Arrivals that are stored at most.
 const ARRIVALS: usize = 2_000_000;
@@ -49,14 +50,12 @@ pub struct Shortest {
 /// A run to a bad state with the fewest context switches, and among those the fewest steps; or, if a limit is reached first,
 /// one that is no worse than the known one.
 ///
-/// The limits are those of `watch`, and besides an eighth of the time that is left, a few seconds, and a few million states.
-pub fn shortest(system: &dyn Pushdown, property: &Property, known: &Trace, watch: &Watch) -> Shortest {
-    let now = Instant::now();
-    let left = watch.deadline.map(|deadline| deadline.saturating_duration_since(now) / 8);
-    let share = left.map_or(PATIENCE, |left| left.min(PATIENCE));
-    let watch = Watch { deadline: Some(now + share), ..*watch };
+/// The limits are those of `budget`, and besides an eighth of the time that is left, a few seconds, and a few million states.
+pub fn shortest(system: &dyn Pushdown, property: &Property, known: &Trace, budget: &Budget) -> Shortest {
+    let share = budget.time_left().map_or(PATIENCE, |left| (left / 8).min(PATIENCE));
+    let budget = budget.within(share);
     let mut trace = known.clone();
-    let searched = improve(system, property, &mut trace, &watch);
+    let searched = improve(system, property, &mut trace, &budget);
     // A rule that is missing could lead on a shorter way.
     Shortest { trace, minimal: searched.is_ok() && system.incomplete().is_none() }
 }
@@ -66,12 +65,12 @@ fn improve(
     system: &dyn Pushdown,
     property: &Property,
     best: &mut Trace,
-    watch: &Watch,
+    budget: &Budget,
 ) -> Result<(), StopReason> {
     let (_, mut max_steps) = cost(system, best);
     let mut needed = None;
     loop {
-        let mut search = Search::new(system, property, max_steps, watch);
+        let mut search = Search::new(system, property, max_steps, budget);
         let (contexts, steps) = cost(system, best);
         if let Some(bad) = search.run(contexts, steps)? {
             *best = search.trace(bad);
@@ -87,7 +86,7 @@ fn improve(
         let (contexts, _) = cost(system, best);
         let needed = match needed {
             Some(needed) => needed,
-            None => *needed.insert(needed_contexts(system, property, contexts, watch)?),
+            None => *needed.insert(needed_contexts(system, property, contexts, budget)?),
         };
         if needed == contexts {
             return Ok(());
@@ -115,10 +114,10 @@ fn needed_contexts(
     system: &dyn Pushdown,
     property: &Property,
     enough: u32,
-    watch: &Watch,
+    budget: &Budget,
 ) -> Result<u32, StopReason> {
     let question = Question { property: property.clone(), max_states: Some(ARRIVALS), ..Question::default() };
-    let mut reached = Symbolic::new(system, Kinds::of(system), &question, watch);
+    let mut reached = Symbolic::new(system, Kinds::of(system), &question, budget);
     while !reached.bad() && reached.contexts() + 1 < enough {
         reached.add_context()?;
     }
@@ -158,7 +157,7 @@ struct Search<'a> {
     cut: bool,
     /// Whether some state was only passed.
     passed: bool,
-    watch: &'a Watch<'a>,
+    budget: &'a Budget<'a>,
     work: usize,
     row: Vec<u32>,
 }
@@ -168,7 +167,7 @@ impl<'a> Search<'a> {
         system: &'a dyn Pushdown,
         property: &'a Property,
         max_steps: usize,
-        watch: &'a Watch<'a>,
+        budget: &'a Budget<'a>,
     ) -> Search<'a> {
         Search {
             property,
@@ -180,7 +179,7 @@ impl<'a> Search<'a> {
             max_steps,
             cut: false,
             passed: false,
-            watch,
+            budget,
             work: 0,
             row: Vec::new(),
         }
@@ -330,8 +329,8 @@ impl<'a> Search<'a> {
         if self.arrivals.len() > ARRIVALS {
             return Err(StopReason::Bound(format!("the first {ARRIVALS} states")));
         }
-        self.watch.check(&Progress { states: self.states.len(), ..Progress::default() })?;
-        self.watch.room_for(self.states.growth(4 * WORK).unwrap_or(0) + self.threads.growth(4 * WORK))
+        self.budget.tick(&Progress { states: self.states.len(), ..Progress::default() })?;
+        self.budget.room_for(self.states.growth(4 * WORK).unwrap_or(0) + self.threads.growth(4 * WORK))
     }
 
     fn state(&self, id: StateId) -> State {

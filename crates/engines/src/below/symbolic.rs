@@ -7,7 +7,8 @@
 //! passes through infinitely many states in one step of the [`Expander`].
 
 use crate::automata::{LanguageId, Languages};
-use crate::engine::{Progress, Question, VisibleStates, Watch};
+use crate::budget::{Budget, Progress};
+use crate::engine::{Question, VisibleStates};
 use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
 use allways_evidence::StopReason;
 use allways_model::pushdown::{Pushdown, Shared};
@@ -33,7 +34,7 @@ struct Contexts<'a> {
     kinds: Kinds,
     languages: Vec<Languages<'a>>,
     moves: Vec<Move>,
-    watch: &'a Watch<'a>,
+    budget: &'a Budget<'a>,
     /// Why the last moves are not complete, if they are not.
     stopped: Option<StopReason>,
 }
@@ -41,8 +42,8 @@ struct Contexts<'a> {
 impl Graph for Contexts<'_> {
     fn moves(&mut self, thread: usize, shared: Shared, local: u32) -> &[Move] {
         self.moves.clear();
-        let watch = self.watch;
-        let mut poll = || watch.check(&Progress::default());
+        let budget = self.budget;
+        let mut poll = || budget.tick(&Progress::default());
         match self.languages[self.kinds.kind(thread)].post(shared, LanguageId(local), &mut poll) {
             Ok(reached) => {
                 self.moves.extend(reached.iter().map(|&(shared, LanguageId(local))| Move { shared, local }))
@@ -59,14 +60,14 @@ impl<'a> Symbolic<'a> {
         system: &'a dyn Pushdown,
         kinds: Kinds,
         question: &'a Question,
-        watch: &'a Watch<'a>,
+        budget: &'a Budget<'a>,
     ) -> Symbolic<'a> {
         let leaders = (0..kinds.count()).map(|kind| kinds.members(kind)[0]);
         let languages = leaders.map(|thread| Languages::new(system, thread)).collect();
         let mut symbolic = Symbolic {
             system,
             contexts: 0,
-            graph: Contexts { kinds: kinds.clone(), languages, moves: Vec::new(), watch, stopped: None },
+            graph: Contexts { kinds: kinds.clone(), languages, moves: Vec::new(), budget, stopped: None },
             expander: Expander::new(kinds.clone()),
             states: States::new(1 + system.threads()),
             visible: States::new(1 + system.threads()),
@@ -162,7 +163,7 @@ impl<'a> Symbolic<'a> {
             if let Some(max) = self.question.max_states.filter(|&max| self.states.len() > max) {
                 return Err(StopReason::Bound(format!("the first {max} symbolic states")));
             }
-            self.graph.watch.check(&Progress {
+            self.graph.budget.tick(&Progress {
                 states: self.states.len(),
                 images: self.images,
                 ..Progress::default()
@@ -183,7 +184,7 @@ impl<'a> Symbolic<'a> {
                 })
         };
         for id in self.new..self.states.len() as StateId {
-            self.graph.watch.room_for(0)?;
+            self.graph.budget.check()?;
             let row: Vec<u32> = self.states.row(id).collect();
             if !(0..self.new).any(|old| contains(old, &row)) {
                 return Ok(false);
@@ -220,7 +221,7 @@ impl<'a> Symbolic<'a> {
                 choice[..thread].fill(0);
                 choices += 1;
                 if choices.is_multiple_of(4096) {
-                    self.graph.watch.room_for(0)?;
+                    self.graph.budget.check()?;
                 }
             }
         }

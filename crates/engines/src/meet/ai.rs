@@ -6,7 +6,8 @@
 
 use super::walk::Walk;
 use crate::above::closure::Actions;
-use crate::engine::{Engine, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::Halt;
 use allways_evidence::Invariant;
 use allways_model::pushdown::Pushdown;
@@ -14,17 +15,11 @@ use allways_model::pushdown::Pushdown;
 /// The engine; see the module.
 pub struct Ai;
 
-impl Engine for Ai {
-    fn name(&self) -> &'static str {
-        "ai"
-    }
+impl PushdownEngine for Ai {
+    const INFO: Info = Info::new("ai", "explores growing rounds and delays; after each increment tests closure under all actions (DrUBA, section 6)").knowing(&[Setting::NoFrontier]);
 
-    fn summary(&self) -> &'static str {
-        "explores growing rounds and delays; after each increment tests closure under all actions (DrUBA, section 6)"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let mut walk = Walk::new(system, question, watch);
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        let mut walk = Walk::new(system, question, budget);
         let outcome = until_closed(&mut walk, system.threads());
         walk.report(outcome)
     }

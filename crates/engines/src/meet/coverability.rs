@@ -24,7 +24,7 @@ pub mod oracle;
 pub mod shorten;
 pub mod threads;
 
-use crate::engine::Watch;
+use crate::budget::Budget;
 use allways_evidence::StopReason;
 use allways_evidence::counters::{Run, Verdict, check_run};
 use allways_model::counters::Counters;
@@ -72,7 +72,7 @@ impl Method {
 
 /// What came out, and what it took.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct Outcome {
     /// The answer; a claim until a checker of `evidence` has accepted it.
     pub verdict: Verdict,
     /// The method that gave it.
@@ -83,20 +83,20 @@ pub struct Report {
     pub images: u64,
 }
 
-impl Report {
-    fn unknown(method: Method, reason: StopReason) -> Report {
-        Report { verdict: Verdict::Unknown(reason), method, stored: 0, images: 0 }
+impl Outcome {
+    fn unknown(method: Method, reason: StopReason) -> Outcome {
+        Outcome { verdict: Verdict::Unknown(reason), method, stored: 0, images: 0 }
     }
 }
 
 /// Decides whether the system can cover one of its targets, or says why not. The system must be
 /// [valid](Counters::validate).
-pub fn decide(system: &Counters, method: Method, watch: &Watch) -> Report {
+pub fn decide(system: &Counters, method: Method, budget: &Budget) -> Outcome {
     match method {
-        Method::Coverability => duel::decide(system, watch),
-        Method::Backward => backward::decide(system, watch),
-        Method::KarpMiller => karp_miller::decide(system, watch),
-        Method::Forward => forward::decide(system, watch),
+        Method::Coverability => duel::decide(system, budget),
+        Method::Backward => backward::decide(system, budget),
+        Method::KarpMiller => karp_miller::decide(system, budget),
+        Method::Forward => forward::decide(system, budget),
     }
 }
 

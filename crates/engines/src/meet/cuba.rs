@@ -27,7 +27,8 @@ use crate::above::tops::Tops;
 use crate::below::contexts::Contexts;
 use crate::below::free;
 use crate::below::symbolic::Symbolic;
-use crate::engine::{Engine, Figures, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::{Halt, StateId, States};
 use allways_evidence::{Invariant, StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
@@ -42,20 +43,14 @@ pub struct Cuba;
 /// Algorithm 3 on T(S_k); see the module.
 pub struct CubaSymbolic;
 
-impl Engine for Scheme1 {
-    fn name(&self) -> &'static str {
-        "scheme1"
-    }
+impl PushdownEngine for Scheme1 {
+    const INFO: Info = Info { lists_states: true, ..Info::new("scheme1", "explores growing contexts until the states stop growing (CUBA, Scheme 1)") };
 
-    fn summary(&self) -> &'static str {
-        "explores growing contexts until the states stop growing (CUBA, Scheme 1)"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        if let Err(StopReason::GaveUp(_)) = require_finite_contexts(system, question, watch) {
-            return scheme1_on_sets(system, question, watch);
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        if let Err(StopReason::GaveUp(_)) = require_finite_contexts(system, question, budget) {
+            return scheme1_on_sets(system, question, budget);
         }
-        let mut explorer = Contexts::new(system, question, watch);
+        let mut explorer = Contexts::new(system, question, budget);
         let outcome = explorer.space().alarm().and_then(|()| {
             while explorer.grown() {
                 explorer.add_context()?;
@@ -72,37 +67,31 @@ impl Engine for Scheme1 {
 }
 
 /// Scheme 1 where a context may reach infinitely many states: R_k as sets of stacks.
-fn scheme1_on_sets(system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-    let mut explorer = Symbolic::new(system, Kinds::distinct(system.threads()), question, watch);
+fn scheme1_on_sets(system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+    let mut explorer = Symbolic::new(system, Kinds::distinct(system.threads()), question, budget);
     let outcome = (|| {
         while !explorer.bad() {
             let before = explorer.contexts();
             explorer.add_context()?;
             if explorer.subsumed()? {
-                let above = Above::compute(system, question, watch)?;
-                return Ok((Some(before), Some(above.certificate(explorer.visible(), watch)?)));
+                let above = Above::compute(system, question, budget)?;
+                return Ok((Some(before), Some(above.certificate(explorer.visible(), budget)?)));
             }
         }
         Ok((None, None))
     })();
-    symbolic_report(&explorer, system, question, watch, outcome)
+    symbolic_report(&explorer, system, question, budget, outcome)
 }
 
-impl Engine for Cuba {
-    fn name(&self) -> &'static str {
-        "cuba"
-    }
+impl PushdownEngine for Cuba {
+    const INFO: Info = Info::new("cuba", "explores growing contexts; at a plateau of visible states tests the generators (CUBA, Algorithm 3)").knowing(&[Setting::PublishedBound, Setting::Window]);
 
-    fn summary(&self) -> &'static str {
-        "explores growing contexts; at a plateau of visible states tests the generators (CUBA, Algorithm 3)"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let mut explorer = Contexts::new(system, question, watch);
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        let mut explorer = Contexts::new(system, question, budget);
         let outcome = explorer.space().alarm().and_then(|()| {
-            let above = Above::compute(system, question, watch)?;
+            let above = Above::compute(system, question, budget)?;
             let bound = collapse(&above.generators, &mut explorer)?;
-            Ok((bound, above.certificate(explorer.space().observed().visible_states(), watch)?))
+            Ok((bound, above.certificate(explorer.space().observed().visible_states(), budget)?))
         });
         let (verdict, bound) = match outcome {
             Ok((bound, invariant)) => (Ok(invariant.into()), bound),
@@ -199,17 +188,17 @@ impl<'a> Above<'a> {
     fn compute(
         system: &'a dyn Pushdown,
         question: &Question,
-        watch: &Watch,
+        budget: &Budget,
     ) -> Result<Above<'a>, StopReason> {
         let tops = Tops::compute(
             system,
             Kinds::distinct(system.threads()),
             question.window.unwrap_or(1),
             question,
-            watch,
+            budget,
         )?;
-        let published = Emerging::compute(system, watch)?;
-        let sharper = tops.visible(watch)?;
+        let published = Emerging::compute(system, budget)?;
+        let sharper = tops.visible(budget)?;
         let bound = if question.published_bound { &published.states } else { &sharper };
         let rows = (0..bound.len() as StateId).map(|id| bound.row(id).collect::<Vec<u32>>());
         let generators = rows.filter(|row| published.generates(row[0], row[1..].iter().copied())).collect();
@@ -217,32 +206,26 @@ impl<'a> Above<'a> {
     }
 
     /// Z as an invariant, provided that its visible states are those reached.
-    fn certificate(&self, reached: &States, watch: &Watch) -> Result<Invariant, Halt> {
+    fn certificate(&self, reached: &States, budget: &Budget) -> Result<Invariant, Halt> {
         if self.visible == reached.len() {
-            return Ok(self.tops.invariant(watch)?);
+            return Ok(self.tops.invariant(budget)?);
         }
         let why = "all generators are reached, but the bound from above has further visible states";
         Err(StopReason::GaveUp(why.to_string()).into())
     }
 }
 
-impl Engine for CubaSymbolic {
-    fn name(&self) -> &'static str {
-        "cuba-symbolic"
-    }
+impl PushdownEngine for CubaSymbolic {
+    const INFO: Info = Info::new("cuba-symbolic", "the same with sets of stacks as automata, for contexts that reach infinitely many states").knowing(&[Setting::PublishedBound, Setting::Window]);
 
-    fn summary(&self) -> &'static str {
-        "the same with sets of stacks as automata, for contexts that reach infinitely many states"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let mut explorer = Symbolic::new(system, Kinds::distinct(system.threads()), question, watch);
-        let outcome = Above::compute(system, question, watch).map_err(Halt::from).and_then(|above| {
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        let mut explorer = Symbolic::new(system, Kinds::distinct(system.threads()), question, budget);
+        let outcome = Above::compute(system, question, budget).map_err(Halt::from).and_then(|above| {
             let bound = collapse(&above.generators, &mut explorer)?;
-            let invariant = bound.map(|_| above.certificate(explorer.visible(), watch)).transpose()?;
+            let invariant = bound.map(|_| above.certificate(explorer.visible(), budget)).transpose()?;
             Ok((bound, invariant))
         });
-        symbolic_report(&explorer, system, question, watch, outcome)
+        symbolic_report(&explorer, system, question, budget, outcome)
     }
 }
 
@@ -252,16 +235,16 @@ fn symbolic_report(
     explorer: &Symbolic,
     system: &dyn Pushdown,
     question: &Question,
-    watch: &Watch,
+    budget: &Budget,
     outcome: Result<(Option<u32>, Option<Invariant>), Halt>,
-) -> Report {
+) -> Outcome {
     let (bound, verdict) = match outcome {
         Ok((bound, Some(invariant))) => (bound, invariant.into()),
         Err(Halt::Stop(reason)) => (None, Verdict::Unknown(reason)),
         // A bad state is reachable; the explicit search, which is complete, says how.
         Ok((_, None)) | Err(Halt::Bad(_)) => {
             let plain = Question { property: question.property.clone(), ..Question::default() };
-            (None, free::Free.run(system, &plain, watch).verdict)
+            (None, free::Free.search(system, &plain, budget).verdict)
         }
     };
     let figures = Figures {
@@ -271,5 +254,5 @@ fn symbolic_report(
         ..Figures::default()
     };
     let exact = matches!(verdict, Verdict::Safe(_));
-    Report { verdict, visible: explorer.report(), exact, figures, engine: None }
+    Outcome::seen(verdict, explorer.report(), exact, figures)
 }

@@ -10,7 +10,8 @@
 
 use super::walk::Walk;
 use crate::above::closure::Actions;
-use crate::engine::{Engine, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::Halt;
 use allways_evidence::{Invariant, StopReason};
 use allways_model::pushdown::Pushdown;
@@ -18,17 +19,11 @@ use allways_model::pushdown::Pushdown;
 /// The engine; see the module.
 pub struct Druba;
 
-impl Engine for Druba {
-    fn name(&self) -> &'static str {
-        "druba"
-    }
+impl PushdownEngine for Druba {
+    const INFO: Info = Info::new("druba", "explores growing rounds and delays; at a plateau tests closure under disrespectful actions (DrUBA, Algorithm 1)").knowing(&[Setting::NoFrontier]);
 
-    fn summary(&self) -> &'static str {
-        "explores growing rounds and delays; at a plateau tests closure under disrespectful actions (DrUBA, Algorithm 1)"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let mut walk = Walk::new(system, question, watch);
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        let mut walk = Walk::new(system, question, budget);
         let outcome = unbounded(&mut walk, system.threads());
         walk.report(outcome)
     }

@@ -8,7 +8,8 @@
 //! Invariant: a cell of the walk counts what is observed in R(r,d), all of it.
 
 use crate::below::rounds_delays::Explorer;
-use crate::engine::{Cell, Question, Watch};
+use crate::budget::Budget;
+use crate::engine::{Cell, Question};
 use crate::store::{Halt, StateId};
 use allways_evidence::StopReason;
 use allways_model::encoding::{Encoded, Point};
@@ -18,13 +19,13 @@ use allways_model::pushdown::Pushdown;
 use std::collections::BTreeSet;
 
 /// The cells of the walk, of a program that keeps all its variables. Predicates about other threads are left out.
-pub fn walk(system: &Encoded, watch: &Watch) -> Result<Vec<Cell>, StopReason> {
+pub fn walk(system: &Encoded, budget: &Budget) -> Result<Vec<Cell>, StopReason> {
     let question = Question::default();
     let stopped = |halt| match halt {
         Halt::Stop(reason) => reason,
         Halt::Bad(_) => StopReason::GaveUp("there is nothing bad".to_string()),
     };
-    let explorer = Explorer::new(system, &question, 0, watch);
+    let explorer = Explorer::new(system, &question, 0, budget);
     let mut observation = Observation { system, explorer, seen: BTreeSet::new(), next: 0, cells: Vec::new() };
     observation.plateau().map_err(stopped)?;
     Ok(observation.cells)

@@ -15,7 +15,8 @@ use crate::above::thread_modular;
 use crate::above::tops::Tops;
 use crate::below::capped::Capped;
 use crate::below::symbolic::Symbolic;
-use crate::engine::{Engine, Figures, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::{Halt, StateId, States};
 use allways_evidence::{Invariant, StopReason, Verdict};
 use allways_model::property::Property;
@@ -25,20 +26,14 @@ use allways_model::symmetry::Kinds;
 /// The engine; see the module.
 pub struct Sandwich;
 
-impl Engine for Sandwich {
-    fn name(&self) -> &'static str {
-        "sandwich"
-    }
+impl PushdownEngine for Sandwich {
+    const INFO: Info = Info::new("sandwich", "bounds the visible states from above and searches a witness for each from below, until they meet").knowing(&[Setting::NoSymmetry, Setting::Window]);
 
-    fn summary(&self) -> &'static str {
-        "bounds the visible states from above and searches a witness for each from below, until they meet"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let kinds = question.kinds(system);
-        let mut search = Capped::new(system, kinds.clone(), question, watch);
+        let mut search = Capped::new(system, kinds.clone(), question, budget);
         let mut figures = Figures::default();
-        let outcome = meet(system, question, watch, &kinds, &mut search, &mut figures);
+        let outcome = meet(system, question, budget, &kinds, &mut search, &mut figures);
         let (verdict, exact) = match outcome {
             Ok((invariant, exact)) => (invariant.into(), exact),
             Err(Halt::Bad(state)) => (Verdict::Unsafe(search.space().trace(state)), false),
@@ -47,7 +42,7 @@ impl Engine for Sandwich {
         figures.images += search.space().images();
         figures.concrete_states = Some(search.space().len());
         figures.store_bytes += search.bytes();
-        Report { verdict, visible: search.report(), exact, figures, engine: None }
+        Outcome::seen(verdict, search.report(), exact, figures)
     }
 }
 
@@ -55,34 +50,34 @@ impl Engine for Sandwich {
 fn meet(
     system: &dyn Pushdown,
     question: &Question,
-    watch: &Watch,
+    budget: &Budget,
     kinds: &Kinds,
     search: &mut Capped,
     figures: &mut Figures,
 ) -> Result<(Invariant, bool), Halt> {
     search.space().alarm()?;
     let mut window = question.window.unwrap_or(1);
-    let mut symbolic = Symbolic::new(system, kinds.clone(), question, watch);
+    let mut symbolic = Symbolic::new(system, kinds.clone(), question, budget);
     let mut within = None;
     for attempt in 0.. {
         let products = within.as_ref();
-        let tops = Tops::compute_within(products, system, kinds.clone(), window, question, watch)?;
+        let tops = Tops::compute_within(products, system, kinds.clone(), window, question, budget)?;
         figures.images += tops.images();
         figures.store_bytes = tops.bytes();
-        let bound = tops.visible(watch)?;
+        let bound = tops.visible(budget)?;
         if !question.property.is_empty() && harmless(system, &question.property, kinds, &bound) {
-            return Ok((tops.invariant(watch)?, false));
+            return Ok((tops.invariant(budget)?, false));
         }
         let before = search.visible().len();
         search.run(bound.len())?;
         if search.visible().len() == bound.len() {
-            return Ok((tops.invariant(watch)?, true));
+            return Ok((tops.invariant(budget)?, true));
         }
         if search.exhausted() {
             return Ok((exact::invariant(search.space())?, true));
         }
         if attempt == 0 && tops.hides_something() {
-            within = thread_modular::bound(system, question, watch);
+            within = thread_modular::bound(system, question, budget);
             if within.is_some() {
                 continue;
             }

@@ -3,7 +3,8 @@
 use crate::above::closure::{Abstraction, Actions, NotClosed};
 use crate::above::exact;
 use crate::below::rounds_delays::Explorer;
-use crate::engine::{Cell, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Cell, Outcome, Question};
 use crate::store::Halt;
 use allways_evidence::{Invariant, Verdict};
 use allways_model::pushdown::Pushdown;
@@ -12,7 +13,7 @@ use allways_model::pushdown::Pushdown;
 pub struct Walk<'a> {
     system: &'a dyn Pushdown,
     question: &'a Question,
-    watch: &'a Watch<'a>,
+    budget: &'a Budget<'a>,
     explorer: Explorer<'a>,
     cells: Vec<Cell>,
     /// Images of explorers that were thrown away, if each set is computed from scratch.
@@ -22,9 +23,9 @@ pub struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// A walk that stands at (0,0).
-    pub fn new(system: &'a dyn Pushdown, question: &'a Question, watch: &'a Watch<'a>) -> Walk<'a> {
-        let explorer = Explorer::new(system, question, 0, watch);
-        Walk { system, question, watch, explorer, cells: Vec::new(), spent: 0, actions: None }
+    pub fn new(system: &'a dyn Pushdown, question: &'a Question, budget: &'a Budget<'a>) -> Walk<'a> {
+        let explorer = Explorer::new(system, question, 0, budget);
+        Walk { system, question, budget, explorer, cells: Vec::new(), spent: 0, actions: None }
     }
 
     /// Notes the first cell.
@@ -56,7 +57,7 @@ impl<'a> Walk<'a> {
 
     fn restart(&mut self, rounds: u32, delays: u32) -> Result<(), Halt> {
         self.spent += self.explorer.space().images();
-        self.explorer = Explorer::new(self.system, self.question, delays, self.watch);
+        self.explorer = Explorer::new(self.system, self.question, delays, self.budget);
         self.explorer.add_rounds(rounds)
     }
 
@@ -100,17 +101,12 @@ impl<'a> Walk<'a> {
     }
 
     /// The report on a walk that ended so.
-    pub fn report(self, outcome: Result<Invariant, Halt>) -> Report {
+    pub fn report(self, outcome: Result<Invariant, Halt>) -> Outcome {
         let verdict = outcome.map_or_else(|halt| self.explorer.halted(halt), Verdict::from);
         let figures = self.explorer.figures();
         let exact = matches!(verdict, Verdict::Safe(_));
-        let mut report = Report {
-            verdict,
-            visible: self.explorer.space().observed().visible(),
-            exact,
-            figures,
-            engine: None,
-        };
+        let visible = self.explorer.space().observed().visible();
+        let mut report = Outcome::seen(verdict, visible, exact, figures);
         report.figures.images += self.spent;
         report.figures.plateau_images = self.cells.last().map(|last| {
             let start = self.cells.iter().find(|cell| cell.abstract_states == last.abstract_states);

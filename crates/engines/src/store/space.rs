@@ -10,7 +10,8 @@ use super::pipeline;
 use super::states::{StateId, States, make_room};
 use super::threads::Threads;
 use super::trace;
-use crate::engine::{Progress, Question, Watch};
+use crate::budget::{Budget, Progress};
+use crate::engine::Question;
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, State};
@@ -42,7 +43,7 @@ pub struct Space<'a> {
     observed: Option<Observed>,
     max_states: usize,
     images: u64,
-    watch: &'a Watch<'a>,
+    budget: &'a Budget<'a>,
 }
 
 /// New states between two looks at them, on two cores.
@@ -84,9 +85,9 @@ impl<'a> Space<'a> {
         system: &'a dyn Pushdown,
         kinds: Kinds,
         question: &'a Question,
-        watch: &'a Watch<'a>,
+        budget: &'a Budget<'a>,
     ) -> Space<'a> {
-        let mut space = Space::unobserved(system, kinds, question, watch);
+        let mut space = Space::unobserved(system, kinds, question, budget);
         let mut observed = Observed::new(space.threads.kinds());
         observed.update(&space.threads, &space.states);
         space.observed = Some(observed);
@@ -98,7 +99,7 @@ impl<'a> Space<'a> {
         system: &'a dyn Pushdown,
         kinds: Kinds,
         question: &'a Question,
-        watch: &'a Watch<'a>,
+        budget: &'a Budget<'a>,
     ) -> Space<'a> {
         let mut space = Space {
             expander: Expander::new(kinds.clone()),
@@ -113,7 +114,7 @@ impl<'a> Space<'a> {
             },
             max_states: question.max_states.unwrap_or(MAX_STATES).min(MAX_STATES),
             images: 0,
-            watch,
+            budget,
         };
         for state in system.initial() {
             let mut row = vec![state.shared];
@@ -198,13 +199,13 @@ impl<'a> Space<'a> {
     pub fn expand_on_two_cores(&mut self, from: StateId) -> Result<StateId, Halt> {
         let (before, threads) = (self.states.len(), self.threads.count());
         let max_states = self.max_states;
-        let Space { threads: graph, states, origins, watch, .. } = self;
+        let Space { threads: graph, states, origins, budget, .. } = self;
         let mut parents = Vec::new();
         let next = pipeline::run(graph, states, threads, from, |states, _, origins| {
             parents.extend_from_slice(origins);
             let room = states.growth(BURST / 16).unwrap_or(0);
             let full = states.len() - before > BURST || states.len() > max_states;
-            let stop = full || watch.room_for(room).is_err();
+            let stop = full || budget.room_for(room).is_err();
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         for (offset, &parent) in parents.iter().enumerate() {
@@ -226,12 +227,12 @@ impl<'a> Space<'a> {
             return Err(StopReason::Bound(format!("the first {} states", self.max_states)).into());
         }
         let bytes = self.states.growth(states).unwrap_or(0) + self.threads.growth(states);
-        Ok(if bytes > 0 { self.watch.room_for(bytes) } else { Ok(()) }?)
+        Ok(if bytes > 0 { self.budget.room_for(bytes) } else { Ok(()) }?)
     }
 
     /// Asks the watcher whether to go on, where there is work that is no image.
     pub fn poll(&self, progress: Progress) -> Result<(), Halt> {
-        Ok(self.watch.check(&Progress { states: self.states.len(), images: self.images, ..progress })?)
+        Ok(self.budget.tick(&Progress { states: self.states.len(), images: self.images, ..progress })?)
     }
 
     /// The rows, as a set.

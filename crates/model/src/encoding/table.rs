@@ -165,6 +165,11 @@ impl Table {
         remembered.insert((kind, shared, top), rules.into());
     }
 
+    /// Forgets all rules; numbers stay.
+    pub fn forget_rules(&self) {
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// How many shared states and symbols have come up, and about how many bytes all of it takes.
     pub fn size(&self) -> (usize, usize, usize) {
         let (keys, cells) = (read(&self.keys), read(&self.cells));

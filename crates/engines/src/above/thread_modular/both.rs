@@ -13,23 +13,18 @@ use super::relaxed::Relaxation;
 use super::steps::{Halt, Sequence, Steps, conclude};
 use super::views::Population;
 use super::{Method, Views};
-use crate::engine::{Engine, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Info, Outcome, PushdownEngine, Question, Setting};
 use allways_model::pushdown::Pushdown;
 
 /// The engine; see the module.
 pub struct Both;
 
-impl Engine for Both {
-    fn name(&self) -> &'static str {
-        "modular-both"
-    }
+impl PushdownEngine for Both {
+    const INFO: Info = Info { threads: crate::engine::Threads::FixedOrAny, ..Info::new("modular-both", "modular-relaxed with the sets of modular-quadratic; never coarser than either").knowing(&[Setting::NoSymmetry]) };
 
-    fn summary(&self) -> &'static str {
-        "modular-relaxed with the sets of modular-quadratic; never coarser than either"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        let method = Method { system, question, watch };
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        let method = Method { system, question, budget };
         let population = Population::of(system, question.no_symmetry);
         let (mut guide, t) = Steps::new(method, Views::one(population.clone()));
         let (mut steps, u) = Steps::new(method, Views::for_movers(population));

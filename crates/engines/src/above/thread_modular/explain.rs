@@ -11,7 +11,7 @@ use super::judge::Judge;
 use super::locals::{Below, Move};
 use super::saturation::{Saturation, initial, locals};
 use super::views::{Population, Views};
-use crate::engine::{Progress, Watch};
+use crate::budget::{Budget, Progress};
 use allways_evidence::StopReason;
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Shared, State, Symbol};
@@ -57,17 +57,17 @@ fn pair(shared: Shared, one: (usize, Symbol), other: (usize, Symbol)) -> Pair {
 }
 
 /// Explains why the sets of Flanagan and Qadeer do not prove a property, or says that they do.
-pub fn explain(system: &dyn Pushdown, property: &Property, watch: &Watch) -> Result<Explanation, StopReason> {
+pub fn explain(system: &dyn Pushdown, property: &Property, budget: &Budget) -> Result<Explanation, StopReason> {
     let views = Views::one(Population::of(system, false));
-    let sets = Saturation::compute(system, views.clone(), LOOKED_AT, watch)?;
+    let sets = Saturation::compute(system, views.clone(), LOOKED_AT, budget)?;
     let judge = Judge { system, views: &sets.views, locals: &sets.locals };
     let Some(suspect) = judge.suspect(property, &sets.facts) else { return Ok(Explanation::Proved) };
-    let seen = Seen::search(system, &views, watch)?;
+    let seen = Seen::search(system, &views, budget)?;
     let invention = |shared, tops, round| {
         let (searched, complete) = (seen.states, seen.complete);
         Explanation::Invented(Invention { shared, tops, round, searched, complete })
     };
-    if let Some((round, (shared, one, other))) = first_invented(system, &views, &seen, watch)? {
+    if let Some((round, (shared, one, other))) = first_invented(system, &views, &seen, budget)? {
         let kinds = &views.population.kinds;
         let first = kinds.members(one.0)[0];
         let second = kinds.members(other.0)[usize::from(one.0 == other.0)];
@@ -82,7 +82,7 @@ fn first_invented(
     system: &dyn Pushdown,
     views: &Views,
     seen: &Seen,
-    watch: &Watch,
+    budget: &Budget,
 ) -> Result<Option<(usize, Pair)>, StopReason> {
     let mut locals = locals(system, views, Below::WholeStacks);
     // Ordered, so that the answer is the same every time.
@@ -95,7 +95,7 @@ fn first_invented(
         let has =
             |shared: Shared, fact: (usize, u32)| facts.get(&shared).is_some_and(|set| set.contains(&fact));
         for (&shared, here) in &facts {
-            watch.check(&Progress::default())?;
+            budget.tick(&Progress::default())?;
             for &(mover, local) in here {
                 let from = locals[mover].get(local).0;
                 for step in locals[mover].moves(shared, local).iter() {
@@ -135,13 +135,13 @@ struct Seen {
 }
 
 impl Seen {
-    fn search(system: &dyn Pushdown, views: &Views, watch: &Watch) -> Result<Seen, StopReason> {
+    fn search(system: &dyn Pushdown, views: &Views, budget: &Budget) -> Result<Seen, StopReason> {
         let kinds = &views.population.kinds;
         let mut queue: VecDeque<State> = system.initial().into();
         let mut known: HashSet<State> = queue.iter().cloned().collect();
         let mut seen = Seen { pairs: HashSet::new(), states: 0, complete: true };
         while let Some(state) = queue.pop_front() {
-            watch.check(&Progress { states: known.len(), ..Progress::default() })?;
+            budget.tick(&Progress { states: known.len(), ..Progress::default() })?;
             seen.states += 1;
             let tops: Vec<(usize, Symbol)> = state
                 .stacks

@@ -9,22 +9,17 @@
 //! Their product contains every reachable state. Polynomial in the number of threads.
 
 use super::{Method, Views, saturate};
-use crate::engine::{Engine, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Info, Outcome, PushdownEngine, Question, Setting};
 use allways_model::pushdown::Pushdown;
 
 /// The engine; see the module.
 pub struct Modular;
 
-impl Engine for Modular {
-    fn name(&self) -> &'static str {
-        "modular"
-    }
+impl PushdownEngine for Modular {
+    const INFO: Info = Info { threads: crate::engine::Threads::FixedOrAny, ..Info::new("modular", "sets of thread states, one for each thread, closed under its own and the others' steps; proves, also for any number of threads").knowing(&[Setting::NoSymmetry]) };
 
-    fn summary(&self) -> &'static str {
-        "sets of thread states, one for each thread, closed under its own and the others' steps; proves, also for any number of threads"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        saturate(Method { system, question, watch }, Views::one)
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        saturate(Method { system, question, budget }, Views::one)
     }
 }

@@ -10,7 +10,8 @@
 use super::facts::Facts;
 use super::steps::{self, Halt, Sequence, Steps};
 use super::{Method, Views};
-use crate::engine::{Engine, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Info, Outcome, PushdownEngine, Question, Setting};
 use allways_model::pushdown::Pushdown;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -18,17 +19,11 @@ use rustc_hash::FxBuildHasher;
 /// The engine; see the module.
 pub struct Frontier;
 
-impl Engine for Frontier {
-    fn name(&self) -> &'static str {
-        "modular-frontier"
-    }
+impl PushdownEngine for Frontier {
+    const INFO: Info = Info { threads: crate::engine::Threads::FixedOrAny, ..Info::new("modular-frontier", "as modular, but forgets at each step what was before; exponential, for comparison").knowing(&[Setting::NoSymmetry]) };
 
-    fn summary(&self) -> &'static str {
-        "as modular, but forgets at each step what was before; exponential, for comparison"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        steps::run(Method { system, question, watch }, Views::one, search)
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        steps::run(Method { system, question, budget }, Views::one, search)
     }
 }
 

@@ -11,22 +11,17 @@
 //! critical section is not confused with another who might have. Never coarser than `modular` (TM, Proposition 22).
 
 use super::{Method, Views, saturate};
-use crate::engine::{Engine, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Info, Outcome, PushdownEngine, Question, Setting};
 use allways_model::pushdown::Pushdown;
 
 /// The engine; see the module.
 pub struct Quadratic;
 
-impl Engine for Quadratic {
-    fn name(&self) -> &'static str {
-        "modular-quadratic"
-    }
+impl PushdownEngine for Quadratic {
+    const INFO: Info = Info { threads: crate::engine::Threads::FixedOrAny, ..Info::new("modular-quadratic", "as modular, with sets for each thread that may have moved last; proves mutual exclusion, also for any number of threads").knowing(&[Setting::NoSymmetry]) };
 
-    fn summary(&self) -> &'static str {
-        "as modular, with sets for each thread that may have moved last; proves mutual exclusion, also for any number of threads"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        saturate(Method { system, question, watch }, Views::for_movers)
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        saturate(Method { system, question, budget }, Views::for_movers)
     }
 }

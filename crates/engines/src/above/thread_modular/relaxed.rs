@@ -11,24 +11,19 @@
 use super::facts::Facts;
 use super::steps::{self, Halt, Sequence, Steps};
 use super::{Method, Views};
-use crate::engine::{Engine, Question, Report, Watch};
+use crate::budget::Budget;
+use crate::engine::{Info, Outcome, PushdownEngine, Question, Setting};
 use allways_evidence::StopReason;
 use allways_model::pushdown::Pushdown;
 
 /// The engine; see the module.
 pub struct Relaxed;
 
-impl Engine for Relaxed {
-    fn name(&self) -> &'static str {
-        "modular-relaxed"
-    }
+impl PushdownEngine for Relaxed {
+    const INFO: Info = Info { threads: crate::engine::Threads::FixedOrAny, ..Info::new("modular-relaxed", "as modular, but forgets what was before where a step shows something new; keeps early and late apart").knowing(&[Setting::NoSymmetry]) };
 
-    fn summary(&self) -> &'static str {
-        "as modular, but forgets what was before where a step shows something new; keeps early and late apart"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        steps::run(Method { system, question, watch }, Views::one, search)
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        steps::run(Method { system, question, budget }, Views::one, search)
     }
 }
 

@@ -11,7 +11,7 @@
 use super::facts::{Cell, Facts};
 use super::locals::{Below, Local, Locals, Move};
 use super::views::Views;
-use crate::engine::{Progress, Watch};
+use crate::budget::{Budget, Progress};
 use allways_evidence::StopReason;
 use allways_evidence::products::Context;
 use allways_model::pushdown::{Pushdown, Shared};
@@ -54,7 +54,7 @@ impl<'a> Saturation<'a> {
         system: &'a dyn Pushdown,
         views: Views,
         most: usize,
-        watch: &Watch,
+        budget: &Budget,
     ) -> Result<Saturation<'a>, StopReason> {
         let mut locals = locals(system, &views, Below::Summaries);
         let facts = initial(system, &views, &mut locals);
@@ -73,7 +73,7 @@ impl<'a> Saturation<'a> {
         while let Some((cell, shared, local)) = sets.agenda.pop() {
             turn = turn.wrapping_add(1);
             if turn.is_multiple_of(1024) {
-                watch.check(&sets.progress())?;
+                budget.tick(&sets.progress())?;
                 if sets.facts.len() > most {
                     return Err(StopReason::Bound(format!("the first {most} thread states")));
                 }
@@ -81,7 +81,7 @@ impl<'a> Saturation<'a> {
             sets.disturb(cell, shared, local);
             sets.step(cell, shared, local);
         }
-        watch.check(&sets.progress())?;
+        budget.tick(&sets.progress())?;
         Ok(sets)
     }
 

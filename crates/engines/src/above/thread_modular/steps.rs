@@ -10,7 +10,8 @@ use super::locals::{Below, Locals, Move};
 use super::saturation::{initial, locals};
 use super::views::{Population, Views};
 use super::{Method, report};
-use crate::engine::{Figures, Progress, Report};
+use crate::budget::Progress;
+use crate::engine::{Figures, Outcome};
 use allways_evidence::products::Product;
 use allways_evidence::{StopReason, Verdict};
 use allways_model::pushdown::Shared;
@@ -87,7 +88,7 @@ impl<'a> Steps<'a> {
     fn poll(&mut self) -> Result<(), StopReason> {
         self.derived += 1;
         if self.derived.is_multiple_of(1024) {
-            self.method.watch.check(&Progress { images: self.derived, ..Progress::default() })?;
+            self.method.budget.tick(&Progress { images: self.derived, ..Progress::default() })?;
         }
         Ok(())
     }
@@ -152,7 +153,7 @@ pub fn run(
     method: Method,
     views: impl Fn(Population) -> Views,
     search: impl Fn(&mut Steps, Facts, &mut Sequence) -> Result<(), Halt>,
-) -> Report {
+) -> Outcome {
     let population = Population::of(method.system, method.question.no_symmetry);
     let (mut steps, first) = Steps::new(method, views(population));
     let mut sequence = Sequence::default();
@@ -161,7 +162,7 @@ pub fn run(
 }
 
 /// The report on a sequence that has come to its end.
-pub fn conclude(steps: &Steps, sequence: Sequence, outcome: Result<(), Halt>) -> Report {
+pub fn conclude(steps: &Steps, sequence: Sequence, outcome: Result<(), Halt>) -> Outcome {
     let judge = steps.judge();
     let figures = Figures {
         images: steps.derived,

@@ -7,7 +7,7 @@
 
 use super::asynchronous::{Asynchronous, Configuration, Move, Reached};
 use super::bounding::Bounding;
-use crate::engine::{Progress, Watch};
+use crate::budget::{Budget, Progress};
 use allways_evidence::StopReason;
 use allways_model::program::semantics::State;
 use allways_model::program::{Value, Violation};
@@ -57,9 +57,9 @@ pub fn explore<B: Bounding>(
     program: &Asynchronous<'_>,
     bounding: &B,
     bound: Option<usize>,
-    watch: &Watch,
+    budget: &Budget,
 ) -> Explored<B::Object> {
-    let mut search = Search::new(program, bounding, watch);
+    let mut search = Search::new(program, bounding, budget);
     search.stopped = search.run(bound).err();
     if search.wrong.is_some() || search.stopped.is_some() {
         search.levels.push(search.nodes.len());
@@ -81,7 +81,7 @@ struct Node<O> {
 struct Search<'a, B: Bounding> {
     program: &'a Asynchronous<'a>,
     bounding: &'a B,
-    watch: &'a Watch<'a>,
+    budget: &'a Budget<'a>,
     nodes: Vec<Node<B::Object>>,
     index: HashTable<usize>,
     todo: VecDeque<usize>,
@@ -98,11 +98,11 @@ struct Search<'a, B: Bounding> {
 }
 
 impl<'a, B: Bounding> Search<'a, B> {
-    fn new(program: &'a Asynchronous<'a>, bounding: &'a B, watch: &'a Watch<'a>) -> Search<'a, B> {
+    fn new(program: &'a Asynchronous<'a>, bounding: &'a B, budget: &'a Budget<'a>) -> Search<'a, B> {
         Search {
             program,
             bounding,
-            watch,
+            budget,
             nodes: Vec::new(),
             index: HashTable::new(),
             todo: VecDeque::new(),
@@ -138,7 +138,7 @@ impl<'a, B: Bounding> Search<'a, B> {
                         delays: u32::try_from(cost).ok(),
                         ..Progress::default()
                     };
-                    self.watch.check(&progress)?;
+                    self.budget.tick(&progress)?;
                 }
                 self.expand(node, cost, &mut next);
             }

@@ -11,8 +11,8 @@ use super::board::Board;
 use super::invariants::Invariants;
 use super::net::{Entry, Net, Rows, configuration, count, row};
 use super::oracle::Oracle;
-use super::{Method, Report, exactly};
-use crate::engine::{Progress, Watch};
+use super::{Method, Outcome, exactly};
+use crate::budget::{Budget, Progress};
 use allways_evidence::StopReason;
 use allways_evidence::counters::{Proof, Run, Verdict};
 use allways_model::counters::{Counters, Shared};
@@ -20,16 +20,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Decides, or gives up.
-pub fn decide(system: &Counters, watch: &Watch) -> Report {
-    decide_telling(system, None, watch)
+pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
+    decide_telling(system, None, budget)
 }
 
 /// The same, and tells on a board what it finds.
-pub fn decide_telling(system: &Counters, board: Option<&Board>, watch: &Watch) -> Report {
-    let made = Net::new(system).and_then(|net| Ok((net, Oracle::new(system, watch)?)));
+pub fn decide_telling(system: &Counters, board: Option<&Board>, budget: &Budget) -> Outcome {
+    let made = Net::new(system).and_then(|net| Ok((net, Oracle::new(system, budget)?)));
     let (net, oracle) = match made {
         Ok(made) => made,
-        Err(reason) => return Report::unknown(Method::Backward, reason),
+        Err(reason) => return Outcome::unknown(Method::Backward, reason),
     };
     let mut search = Search {
         system,
@@ -42,8 +42,8 @@ pub fn decide_telling(system: &Counters, board: Option<&Board>, watch: &Watch) -
         board,
         images: 0,
     };
-    let verdict = search.run(watch).unwrap_or_else(Verdict::Unknown);
-    Report { verdict, method: Method::Backward, stored: search.basis.stored(), images: search.images }
+    let verdict = search.run(budget).unwrap_or_else(Verdict::Unknown);
+    Outcome { verdict, method: Method::Backward, stored: search.basis.stored(), images: search.images }
 }
 
 struct Search<'a> {
@@ -61,7 +61,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run(&mut self, watch: &Watch) -> Result<Verdict, StopReason> {
+    fn run(&mut self, budget: &Budget) -> Result<Verdict, StopReason> {
         const EVERY: u64 = 1 << 12;
         for bad in self.system.bad() {
             let tokens = row(&bad.tokens)?;
@@ -93,7 +93,7 @@ impl Search<'_> {
                 }
                 if self.images >= look {
                     look = self.images + EVERY;
-                    watch.check(&Progress {
+                    budget.tick(&Progress {
                         states: self.basis.len(),
                         images: self.images,
                         ..Progress::default()
@@ -107,7 +107,7 @@ impl Search<'_> {
         }
         let basis = self.basis.members().collect();
         Ok(Verdict::Safe(Proof {
-            bound: Some(self.oracle.limits(watch)?),
+            bound: Some(self.oracle.limits(budget)?),
             weights: self.invariants.weights(),
             basis,
         }))

@@ -7,8 +7,8 @@
 
 use super::board::Board;
 use super::forward::{Effort, decide_within};
-use super::{Method, Report, backward, karp_miller};
-use crate::engine::Watch;
+use super::{Method, Outcome, backward, karp_miller};
+use crate::budget::Budget;
 use allways_evidence::StopReason;
 use allways_evidence::counters::Verdict;
 use allways_model::counters::Counters;
@@ -29,15 +29,15 @@ const BEFORE_THE_TREE: Effort = Effort { images: 1 << 15, stored: 1 << 20 };
 const WITHOUT_A_TREE: Effort = Effort { images: u64::MAX, stored: 1 << 20 };
 
 /// Decides, or says why neither side could.
-pub fn decide(system: &Counters, watch: &Watch) -> Report {
+pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
     let over = AtomicBool::new(false);
     let board = Board::new(system);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        let start = |side: fn(&Counters, Option<&Board>, &Watch) -> Report| {
+        let start = |side: fn(&Counters, Option<&Board>, &Budget) -> Outcome| {
             let (sender, over, board) = (sender.clone(), &over, board.as_ref());
             scope.spawn(move || {
-                let report = side(system, board, &Watch { over: Some(over), ..*watch });
+                let report = side(system, board, &Budget { over: Some(over), ..*budget });
                 // The receiver is gone only if the duel is over.
                 let _ = sender.send(report);
             });
@@ -56,7 +56,7 @@ pub fn decide(system: &Counters, watch: &Watch) -> Report {
                 Err(RecvTimeoutError::Disconnected) => panic!("both sides report"),
                 // Whoever called may have been told elsewhere that it is over; the sides only look at this duel.
                 Err(RecvTimeoutError::Timeout) => {
-                    if watch.over.is_some_and(|outer| outer.load(Ordering::Relaxed)) {
+                    if budget.over.is_some_and(|outer| outer.load(Ordering::Relaxed)) {
                         over.store(true, Ordering::Relaxed);
                     }
                 }
@@ -73,16 +73,16 @@ pub fn decide(system: &Counters, watch: &Watch) -> Report {
     })
 }
 
-fn decided(report: &Report) -> bool {
+fn decided(report: &Outcome) -> bool {
     !matches!(report.verdict, Verdict::Unknown(_))
 }
 
-fn ahead(system: &Counters, board: Option<&Board>, watch: &Watch) -> Report {
-    let report = decide_within(system, BEFORE_THE_TREE, board, watch);
+fn ahead(system: &Counters, board: Option<&Board>, budget: &Budget) -> Outcome {
+    let report = decide_within(system, BEFORE_THE_TREE, board, budget);
     let Verdict::Unknown(StopReason::Bound(_)) = report.verdict else { return report };
-    let report = karp_miller::decide(system, watch);
+    let report = karp_miller::decide(system, budget);
     match report.verdict {
-        Verdict::Unknown(StopReason::GaveUp(_)) => decide_within(system, WITHOUT_A_TREE, board, watch),
+        Verdict::Unknown(StopReason::GaveUp(_)) => decide_within(system, WITHOUT_A_TREE, board, budget),
         _ => report,
     }
 }

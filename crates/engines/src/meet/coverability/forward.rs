@@ -6,8 +6,8 @@
 //! cover, the other can.
 
 use super::board::{Board, Reader};
-use super::{Method, Report};
-use crate::engine::{Progress, Watch};
+use super::{Method, Outcome};
+use crate::budget::{Budget, Progress};
 use allways_evidence::StopReason;
 use allways_evidence::counters::{Run, Verdict};
 use allways_model::counters::step::step;
@@ -16,8 +16,8 @@ use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
 /// Looks for a run that goes wrong.
-pub fn decide(system: &Counters, watch: &Watch) -> Report {
-    decide_within(system, Effort { images: u64::MAX, stored: usize::MAX }, None, watch)
+pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
+    decide_within(system, Effort { images: u64::MAX, stored: usize::MAX }, None, budget)
 }
 
 /// When to give up.
@@ -30,10 +30,10 @@ pub struct Effort {
 }
 
 /// The same with a limited effort, and with what is told on a board.
-pub fn decide_within(system: &Counters, effort: Effort, board: Option<&Board>, watch: &Watch) -> Report {
+pub fn decide_within(system: &Counters, effort: Effort, board: Option<&Board>, budget: &Budget) -> Outcome {
     let mut search = Search::new(system, effort, board);
-    let verdict = search.run(watch).unwrap_or_else(Verdict::Unknown);
-    Report { verdict, method: Method::Forward, stored: search.stored, images: search.images }
+    let verdict = search.run(budget).unwrap_or_else(Verdict::Unknown);
+    Outcome { verdict, method: Method::Forward, stored: search.stored, images: search.images }
 }
 
 struct Search<'a> {
@@ -76,14 +76,14 @@ impl<'a> Search<'a> {
         Some(self.told.as_mut()?.lead(configuration)?.to_vec())
     }
 
-    fn run(&mut self, watch: &Watch) -> Result<Verdict, StopReason> {
+    fn run(&mut self, budget: &Budget) -> Result<Verdict, StopReason> {
         let mut budget = self.effort.stored.min(1 << 10);
         // The sets of initial configurations, and how many tokens more there are, that were not explored to the end.
         let mut open: Vec<(&Initial, u64)> = Vec::new();
         for more in 0.. {
             // Where nothing can happen, rounds cost nothing but are many.
             self.images += 1;
-            watch.check(&Progress { images: self.images, ..Progress::default() })?;
+            budget.tick(&Progress { images: self.images, ..Progress::default() })?;
             self.spent()?;
             let new = self.system.initial.iter().filter(|initial| more == 0 || !initial.any.is_empty());
             open.extend(new.map(|initial| (initial, more)));
@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
             let mut unfinished = Vec::new();
             for (initial, more) in open {
                 let starts = starts(initial, more, self.system.is_monotone());
-                match self.explore(starts, budget, watch)? {
+                match self.explore(starts, budget, budget)? {
                     Explored::Found(run) => return Ok(Verdict::Unsafe(run)),
                     Explored::All => {}
                     Explored::Part if budget >= self.effort.stored => {}
@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
         &mut self,
         starts: Vec<Configuration>,
         budget: usize,
-        watch: &Watch,
+        budget: &Budget,
     ) -> Result<Explored, StopReason> {
         const EVERY: u64 = 1 << 6;
         let mut seen = Seen { monotone: self.system.is_monotone(), ..Seen::default() };
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
                 if self.images.is_multiple_of(EVERY) {
                     let progress =
                         Progress { states: found.len(), images: self.images, ..Progress::default() };
-                    watch.check(&progress)?;
+                    budget.tick(&progress)?;
                 }
                 let Some(after) = step(rule, &found[next].0) else { continue };
                 if let Some(rest) = self.goal(&after) {

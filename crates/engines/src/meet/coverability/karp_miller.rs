@@ -17,8 +17,8 @@
 //! once more: there is less to be needed each time. At the root, any number is any number.
 
 use super::shorten::shorten;
-use super::{Method, Report};
-use crate::engine::{Progress, Watch};
+use super::{Method, Outcome};
+use crate::budget::{Budget, Progress};
 use allways_evidence::StopReason;
 use allways_evidence::counters::{Limit, Proof, Run, Verdict};
 use allways_model::counters::{Bag, Configuration, Counters, Local, Shared};
@@ -26,11 +26,11 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 /// Decides, or gives up.
-pub fn decide(system: &Counters, watch: &Watch) -> Report {
+pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
     let mut tree =
         Tree { system, nodes: Vec::new(), by_shared: HashMap::default(), waiting: Vec::new(), images: 0 };
-    let verdict = tree.grow(watch).unwrap_or_else(Verdict::Unknown);
-    Report { verdict, method: Method::KarpMiller, stored: tree.nodes.len(), images: tree.images }
+    let verdict = tree.grow(budget).unwrap_or_else(Verdict::Unknown);
+    Outcome { verdict, method: Method::KarpMiller, stored: tree.nodes.len(), images: tree.images }
 }
 
 /// Any number of tokens.
@@ -74,7 +74,7 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
-    fn grow(&mut self, watch: &Watch) -> Result<Verdict, StopReason> {
+    fn grow(&mut self, budget: &Budget) -> Result<Verdict, StopReason> {
         const EVERY: u64 = 1 << 4;
         for (number, initial) in self.system.initial.iter().enumerate() {
             let fixed = initial.tokens.iter().filter(|(local, _)| initial.any.binary_search(local).is_err());
@@ -94,7 +94,7 @@ impl Tree<'_> {
                 if self.images.is_multiple_of(EVERY) {
                     let progress =
                         Progress { states: self.nodes.len(), images: self.images, ..Progress::default() };
-                    watch.check(&progress)?;
+                    budget.tick(&progress)?;
                 }
                 let rule = &self.system.rules[number as usize];
                 let Some(label) = fire(&self.nodes[node].label, &rule.takes, &rule.gives) else { continue };

@@ -6,7 +6,7 @@
 //! outside of it can be left out of a search backward. Sets of local states are bits, 64 to a word.
 
 use super::net::{Entry, place};
-use crate::engine::Watch;
+use crate::budget::Budget;
 use allways_evidence::StopReason;
 use allways_evidence::counters::Limit;
 use allways_model::counters::{Counters, Local, Rule, Shared};
@@ -19,7 +19,7 @@ pub struct Oracle {
 
 impl Oracle {
     /// The least closed set. It may take more memory than the system, so the limits are asked first.
-    pub fn new(system: &Counters, watch: &Watch) -> Result<Oracle, StopReason> {
+    pub fn new(system: &Counters, budget: &Budget) -> Result<Oracle, StopReason> {
         let mut from: Vec<Vec<&Rule>> = vec![Vec::new(); system.shared.len()];
         for rule in &system.rules {
             from[rule.from as usize].push(rule);
@@ -30,10 +30,10 @@ impl Oracle {
             let mut tokens = oracle.none();
             initial.tokens.iter().for_each(|(local, _)| set(&mut tokens, local));
             initial.any.iter().for_each(|&local| set(&mut tokens, local));
-            oracle.add(initial.shared, &tokens, &mut waiting, watch)?;
+            oracle.add(initial.shared, &tokens, &mut waiting, budget)?;
         }
         while let Some(shared) = waiting.pop() {
-            watch.room_for(0)?;
+            budget.check()?;
             let Some(here) = oracle.allowed[shared as usize].clone() else { continue };
             for rule in &from[shared as usize] {
                 if rule.takes.iter().all(|(local, _)| is_set(&here, local)) {
@@ -44,7 +44,7 @@ impl Oracle {
                         beside.filter_map(|local| rule.goes(local)).for_each(|local| set(&mut after, local));
                     }
                     rule.gives.iter().for_each(|(local, _)| set(&mut after, local));
-                    oracle.add(rule.to, &after, &mut waiting, watch)?;
+                    oracle.add(rule.to, &after, &mut waiting, budget)?;
                 }
             }
         }
@@ -60,11 +60,11 @@ impl Oracle {
         shared: Shared,
         tokens: &[u64],
         waiting: &mut Waiting,
-        watch: &Watch,
+        budget: &Budget,
     ) -> Result<(), StopReason> {
         let mut changed = false;
         if self.allowed[shared as usize].is_none() {
-            watch.room_for(size_of_val(tokens))?;
+            budget.room_for(size_of_val(tokens))?;
             changed = true;
         }
         let none = || vec![0; tokens.len()];
@@ -86,12 +86,12 @@ impl Oracle {
     }
 
     /// The bound as evidence.
-    pub fn limits(&self, watch: &Watch) -> Result<Vec<Limit>, StopReason> {
+    pub fn limits(&self, budget: &Budget) -> Result<Vec<Limit>, StopReason> {
         let reached =
             self.allowed.iter().enumerate().filter_map(|(at, allowed)| Some((at, allowed.as_ref()?)));
         let limit = |(shared, allowed): (usize, &Vec<u64>)| {
             let count: u32 = allowed.iter().map(|word| word.count_ones()).sum();
-            watch.room_for(count as usize * size_of::<(Local, Option<u64>)>())?;
+            budget.room_for(count as usize * size_of::<(Local, Option<u64>)>())?;
             let places = (0..self.places as Local).filter(|&local| is_set(allowed, local));
             Ok(Limit { shared: shared as Shared, tokens: places.map(|local| (local, None)).collect() })
         };

@@ -6,7 +6,8 @@
 
 use super::{Method, decide};
 use crate::above::thread_modular;
-use crate::engine::{Question, Watch};
+use crate::budget::Budget;
+use crate::engine::Question;
 use allways_evidence::StopReason;
 use allways_evidence::counted::{Counted, counters_of};
 use allways_evidence::counters::Verdict;
@@ -24,16 +25,16 @@ pub enum Covered {
 }
 
 /// Whether a system, with any number of threads where its threads are many, can violate the property of a question.
-pub fn cover(system: &dyn Pushdown, question: &Question, watch: &Watch) -> Covered {
+pub fn cover(system: &dyn Pushdown, question: &Question, budget: &Budget) -> Covered {
     let gave_up = |why: String| Covered::Unknown(StopReason::GaveUp(why));
-    let Some(products) = thread_modular::bound(system, question, watch) else {
+    let Some(products) = thread_modular::bound(system, question, budget) else {
         return gave_up("there are too many thread states to count threads by".to_string());
     };
     let counting = match counters_of(system, &question.property, &products) {
         Ok(counting) => counting,
         Err(why) => return gave_up(why),
     };
-    match decide(&counting.counters, Method::Coverability, watch).verdict {
+    match decide(&counting.counters, Method::Coverability, budget).verdict {
         Verdict::Safe(proof) => Covered::Safe(Box::new(Counted { products, proof })),
         Verdict::Unknown(reason) => Covered::Unknown(reason),
         Verdict::Unsafe(run) => {

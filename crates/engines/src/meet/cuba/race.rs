@@ -3,7 +3,8 @@
 use super::{Cuba, CubaSymbolic, Scheme1};
 use crate::above::finite_contexts::{finite_contexts, remark};
 use crate::automata::fcr::Fcr;
-use crate::engine::{Engine, Figures, Question, Report, VisibleStates, Watch};
+use crate::budget::Budget;
+use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting, VisibleStates};
 use crate::meet::race::race;
 use allways_evidence::Verdict;
 use allways_model::pushdown::Pushdown;
@@ -12,18 +13,12 @@ use allways_model::symmetry::Kinds;
 /// The procedure; see the [module](super).
 pub struct CubaRace;
 
-impl Engine for CubaRace {
-    fn name(&self) -> &'static str {
-        "cuba-race"
-    }
+impl PushdownEngine for CubaRace {
+    const INFO: Info = Info::new("cuba-race", "cuba and scheme1 on two threads where contexts are finite, else cuba-symbolic (CUBA, section 6)").knowing(&[Setting::PublishedBound, Setting::Window]);
 
-    fn summary(&self) -> &'static str {
-        "cuba and scheme1 on two threads where contexts are finite, else cuba-symbolic (CUBA, section 6)"
-    }
-
-    fn run(&self, system: &dyn Pushdown, question: &Question, watch: &Watch) -> Report {
-        match finite_contexts(system, watch) {
-            Err(reason) => Report {
+    fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+        match finite_contexts(system, budget) {
+            Err(reason) => Outcome {
                 verdict: Verdict::Unknown(reason),
                 visible: VisibleStates::new(Kinds::distinct(system.threads())),
                 exact: false,
@@ -32,9 +27,9 @@ impl Engine for CubaRace {
             },
             Ok(threads) => {
                 let mut report = if threads.iter().all(|fcr| *fcr == Fcr::Finite) {
-                    race(&[&Cuba, &Scheme1], system, question, watch)
+                    race(&[&Cuba, &Scheme1], system, question, budget)
                 } else {
-                    Report { engine: Some(CubaSymbolic.name()), ..CubaSymbolic.run(system, question, watch) }
+                    Outcome { engine: Some(CubaSymbolic.name()), ..CubaSymbolic.run(system, question, budget) }
                 };
                 let remarks = threads.iter().enumerate().map(|(thread, fcr)| remark(system, thread, fcr));
                 report.figures.remarks.extend(remarks);

@@ -1,26 +1,27 @@
 //! `allways check --explain`: where a thread-modular proof is lost, in words.
 
-use super::words;
-use allways::{Proof, Verdict, Watch};
+use crate::words;
+use allways_engines::Budget;
 use allways_engines::above::thread_modular::explain::{Explanation, Invention, explain};
+use allways_evidence::{Certificate, Verdict};
 use allways_model::notation::show_symbols;
 use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
 
 /// What there is to say about thread-modular proofs of a property, given the verdict on it.
-pub fn sentence(system: &dyn Pushdown, property: &Property, verdict: &Verdict, watch: &Watch) -> String {
+pub fn sentence(system: &dyn Pushdown, property: &Property, verdict: &Verdict, budget: &Budget) -> String {
     match verdict {
-        Verdict::Safe(Proof::Products(_)) => {
+        Verdict::Safe(Certificate::Products(_)) => {
             return "thread-modular sets prove it: they invent nothing that matters".to_string();
         }
         Verdict::Unsafe(_) => return "it goes wrong, so there is no proof to be lost".to_string(),
-        Verdict::Safe(Proof::Counted(_)) => {
+        Verdict::Safe(Certificate::Counted(_)) => {
             return "thread-modular sets alone do not prove it; counting threads within them does"
                 .to_string();
         }
-        Verdict::Safe(Proof::Invariant(_)) | Verdict::Unknown(_) => {}
+        Verdict::Safe(_) | Verdict::Unknown(_) => {}
     }
-    match explain(system, property, watch) {
+    match explain(system, property, budget) {
         Err(reason) => format!("no explanation, because {}", words::because(&reason)),
         Ok(Explanation::Proved) => "thread-modular sets prove it, too (modular)".to_string(),
         Ok(Explanation::Invented(invention)) => invented(system, &invention),
@@ -42,7 +43,7 @@ fn invented(system: &dyn Pushdown, invention: &Invention) -> String {
         Some(round) => {
             let steps = words::count(*round as u128, "step");
             format!(
-                "thread-modular sets (modular) cannot prove it: after {steps} they take for possible, with {shared}, {tops}; \
+                "thread-modular sets (modular) cannot prove it: after {steps} they contain the spurious state, with {shared}, {tops}; \
                  {among}"
             )
         }

@@ -1,6 +1,7 @@
 //! How things are said: durations, sizes, reasons, names.
 
-use allways::{Proof, StopReason};
+use allways_evidence::{Certificate, StopReason};
+use allways_model::counters::Counters;
 use allways_model::notation::{show_pattern, show_visible};
 use allways_model::property::{Property, deadlocked};
 use allways_model::pushdown::{Pushdown, Visible};
@@ -43,17 +44,24 @@ pub fn because(reason: &StopReason) -> String {
     }
 }
 
-/// What a proof says about the number of threads, if that is not fixed.
-pub fn any_number(proof: &Proof) -> &'static str {
-    if proof.any_number() { ", with any number of threads" } else { "" }
+/// What a certificate says about the number of threads, if that is not fixed.
+pub fn any_number(certificate: &Certificate) -> &'static str {
+    if certificate.any_number() { ", with any number of threads" } else { "" }
 }
 
-/// How much there is of a proof.
-pub fn size(proof: &Proof) -> String {
-    match proof {
-        Proof::Invariant(invariant) => count(invariant.visible_count(), "visible state"),
-        Proof::Products(products) => count(products.facts() as u128, "thread state"),
-        Proof::Counted(counted) => count(counted.products.facts() as u128, "thread state"),
+/// How much there is of a certificate.
+pub fn size(certificate: &Certificate) -> String {
+    let of = |number: usize, thing: &str| count(number as u128, thing);
+    match certificate {
+        Certificate::Invariant(invariant) => count(invariant.visible_count(), "visible state"),
+        Certificate::Products(products) => of(products.facts(), "thread state"),
+        Certificate::Counted(counted) => of(counted.products.facts(), "thread state"),
+        Certificate::Basis(basis) => {
+            let limits = of(basis.bound.as_ref().map_or(0, Vec::len), "limit");
+            let weights = of(basis.weights.len(), "invariant");
+            format!("{limits}, {weights}, basis of {}", of(basis.basis.len(), "configuration"))
+        }
+        Certificate::Views(views) => of(views.rows.len(), "formula"),
     }
 }
 
@@ -67,6 +75,25 @@ pub fn targets(system: &dyn Pushdown, property: &Property) -> String {
         shown.push("a deadlock".to_string());
     }
     shown.join(" or ")
+}
+
+/// What a counter system must not cover.
+pub fn counter_targets(system: &Counters) -> String {
+    match &system.targets[..] {
+        [target] => {
+            let tokens = || target.tokens.iter().map(|(local, count)| (local, Some(count)));
+            let shown = match target.shared {
+                Some(shared) => system.show_tokens(shared, tokens()),
+                // Written with any shared state, and without its name.
+                None => {
+                    let shown = system.show_tokens(0, tokens());
+                    shown.split_once('|').map_or(shown.clone(), |(_, tokens)| format!("*|{tokens}"))
+                }
+            };
+            cut(&shown)
+        }
+        many => format!("any of {} targets", many.len()),
+    }
 }
 
 /// A state that was reached and must not be: `1|2,2`, `the deadlock 3|1,1`.

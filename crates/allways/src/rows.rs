@@ -1,6 +1,6 @@
 //! A trace for people: one row per step, with the rule from the source.
 
-use super::words::cut;
+use crate::words::cut;
 use allways_evidence::{Step, Trace};
 use allways_model::notation::show_state;
 use allways_model::pushdown::Pushdown;

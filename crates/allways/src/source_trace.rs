@@ -1,6 +1,6 @@
-//! A run of a program for people: who did what, line by line, and what changed.
+//! A counterexample in terms of the source: who did what, line by line, and what changed.
 //!
-//! A [`Story`] is the run as plain values; [`Story::table`] sets it in columns, one for each thread that takes part. What is
+//! A [`SourceTrace`] is the run as plain values; [`SourceTrace::table`] sets it in columns, one for each thread that takes part. What is
 //! said of each step comes from the source (its text and line) and from comparing the states before and after.
 
 use allways_evidence::{End, Run, RunStep};
@@ -11,15 +11,15 @@ use allways_model::program::{Edge, Expr, Op, Program, Span, Type, Value, Variabl
 /// The longest piece of source that is shown in full.
 const LONG: usize = 44;
 
-/// A run, told.
+/// A run of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Story {
+pub struct SourceTrace {
     /// The names of the threads.
     pub threads: Vec<String>,
     /// The values at the start, of the shared variables and those local ones that have no value from their declaration.
     pub start: Vec<String>,
     /// The steps.
-    pub steps: Vec<Told>,
+    pub steps: Vec<SourceStep>,
     /// How it ends: what went wrong.
     pub end: String,
     /// The line of what went wrong, if it has one.
@@ -30,9 +30,9 @@ pub struct Story {
     pub kind: &'static str,
 }
 
-/// A step, told.
+/// A step of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct SourceStep {
     /// Which thread moves.
     pub thread: usize,
     /// Whether another thread moved before.
@@ -47,23 +47,23 @@ pub struct Told {
     pub changed: Vec<String>,
 }
 
-impl Story {
-    /// Tells a run. `source` is the text of the program.
-    pub fn new(encoded: &Encoded, run: &Run, source: &[u8]) -> Story {
+impl SourceTrace {
+    /// The run of a program. `source` is the text of the program.
+    pub fn new(encoded: &Encoded, run: &Run, source: &[u8]) -> SourceTrace {
         let program = encoded.program();
-        let teller = Teller { program, source, threads: thread_names(encoded) };
+        let writer = TraceWriter { program, source, threads: thread_names(encoded) };
         let mut steps = Vec::new();
         let mut before = (&run.initial, &run.slots);
         let mut last = None;
         for step in &run.steps {
-            steps.push(teller.step(before, step, last.is_some_and(|last| last != step.thread)));
+            steps.push(writer.step(before, step, last.is_some_and(|last| last != step.thread)));
             before = (&step.state, &step.slots);
             last = Some(step.thread);
         }
-        let (end, line, kind) = teller.end(run);
-        let notes = if run.end == End::Deadlock { teller.stuck(before.0, before.1) } else { Vec::new() };
-        let start = teller.start(&run.initial, &run.slots);
-        Story { start, threads: teller.threads, steps, end, line, notes, kind }
+        let (end, line, kind) = writer.end(run);
+        let notes = if run.end == End::Deadlock { writer.stuck(before.0, before.1) } else { Vec::new() };
+        let start = writer.start(&run.initial, &run.slots);
+        SourceTrace { start, threads: writer.threads, steps, end, line, notes, kind }
     }
 
     /// How often another thread takes over.
@@ -83,14 +83,14 @@ impl Story {
         };
         let widths = moving.iter().map(width).collect();
         let last = self.steps.iter().map(|step| step.line).max().unwrap_or(0);
-        Table { story: self, moving, widths, digits: last.to_string().len().max(4) }
+        Table { trace: self, moving, widths, digits: last.to_string().len().max(4) }
     }
 }
 
-/// A story in columns.
+/// A run in columns.
 #[derive(Debug)]
 pub struct Table<'a> {
-    story: &'a Story,
+    trace: &'a SourceTrace,
     moving: Vec<usize>,
     widths: Vec<usize>,
     digits: usize,
@@ -100,22 +100,22 @@ impl Table<'_> {
     /// The names of the threads, and where they start.
     pub fn header(&self) -> Vec<String> {
         let names = self.moving.iter().zip(&self.widths);
-        let names = names.map(|(&thread, &width)| format!("{:width$}", self.story.threads[thread]));
+        let names = names.map(|(&thread, &width)| format!("{:width$}", self.trace.threads[thread]));
         let names: Vec<String> = names.collect();
         if names.is_empty() {
-            return vec![format!("  at the start: {}", self.story.start.join(", "))];
+            return vec![format!("  at the start: {}", self.trace.start.join(", "))];
         }
         let mut rows = vec![format!("  {:>1$}  {2}  changes", "line", self.digits, names.join("  "))];
-        if !self.story.start.is_empty() {
+        if !self.trace.start.is_empty() {
             let blank = " ".repeat(self.widths.iter().map(|width| width + 2).sum());
-            rows.push(format!("  {:>1$}  {blank}{2}", "", self.digits, self.story.start.join(", ")));
+            rows.push(format!("  {:>1$}  {blank}{2}", "", self.digits, self.trace.start.join(", ")));
         }
         rows.iter().map(|row| row.trim_end().to_string()).collect()
     }
 
     /// The rows of a step: a rule where another thread takes over, then the step.
     pub fn rows(&self, index: usize) -> Vec<String> {
-        let step = &self.story.steps[index];
+        let step = &self.trace.steps[index];
         let mut rows = Vec::new();
         if step.switch {
             let width = self.widths.iter().map(|width| width + 2).sum::<usize>() - 2;
@@ -152,14 +152,14 @@ pub fn thread_names(encoded: &Encoded) -> Vec<String> {
     roles.iter().map(name).collect()
 }
 
-struct Teller<'a> {
+struct TraceWriter<'a> {
     program: &'a Program,
     source: &'a [u8],
     threads: Vec<String>,
 }
 
-impl Teller<'_> {
-    fn step(&self, (before, slots): (&State, &Vec<Option<usize>>), step: &RunStep, switch: bool) -> Told {
+impl TraceWriter<'_> {
+    fn step(&self, (before, slots): (&State, &Vec<Option<usize>>), step: &RunStep, switch: bool) -> SourceStep {
         let edge = &self.program.locations[step.location].edges[step.edge];
         let mut text = self.text(edge.span);
         if let Op::Guard(_, expected) = edge.op
@@ -181,7 +181,7 @@ impl Teller<'_> {
             }
         }
         changed.extend(step.started.map(|slot| format!("starts {}", self.threads[slot])));
-        Told { thread: step.thread, switch, line: edge.span.line, column: edge.span.column, text, changed }
+        SourceStep { thread: step.thread, switch, line: edge.span.line, column: edge.span.column, text, changed }
     }
 
     /// Whether a condition can go both ways here: then it is said which.

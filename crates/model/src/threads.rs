@@ -1,15 +1,15 @@
 //! How many threads: what the program says, what the user says, and what to try where neither does.
 
-use allways_model::encoding::Threads;
-use allways_model::program::{Count, Program, Template};
+use crate::encoding::Threads;
+use crate::program::{Count, Program, Template};
 use std::fmt;
 use std::str::FromStr;
 
-/// The most threads of a template that are tried if neither the program nor the user says how many.
-pub const TRIED: usize = 4;
+/// The most threads of a template that can be asked for.
+const MOST: usize = 1 << 16;
 
 /// Numbers of threads that the user asks for: `3`, or `adder=2,stopper=1`.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Counts(Vec<(Option<String>, usize)>);
 
 impl FromStr for Counts {
@@ -17,13 +17,16 @@ impl FromStr for Counts {
 
     fn from_str(text: &str) -> Result<Counts, String> {
         let number = |text: &str| {
-            let number: Option<usize> = text.trim().parse().ok();
-            number.filter(|&number| number <= 1 << 16).ok_or_else(|| {
-                format!(
+            let digits = text.trim();
+            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            match digits.parse::<usize>() {
+                Ok(number) if number <= MOST => Ok(number),
+                _ if is_number => Err(format!("{digits} threads are more than the {MOST} that are possible")),
+                _ => Err(format!(
                     "expected a number of threads such as 3, or adder=2,stopper=1, found `{}`",
                     text.escape_debug()
-                )
-            })
+                )),
+            }
         };
         let counts = text.split(',').map(|part| match part.split_once('=') {
             Some((name, count)) => Ok((Some(name.trim().to_string()), number(count)?)),
@@ -73,6 +76,11 @@ impl Counts {
     /// Whether the user has said nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Those of these that are not among the others.
+    pub fn without(&self, others: &Counts) -> Counts {
+        Counts(self.0.iter().filter(|count| !others.0.contains(count)).cloned().collect())
     }
 
     /// These, and so many threads of other templates.

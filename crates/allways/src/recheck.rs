@@ -1,0 +1,214 @@
+//! Evidence from a file, checked again: `allways certify` and `allways replay`.
+
+use crate::load::{LoadError, forms};
+use crate::report::{TraceTable, run_table, source_table, trace_table};
+use crate::source_trace::SourceTrace;
+use crate::words;
+use allways_engines::confirm::check_evidence;
+use allways_engines::{Budget, Forms, Question};
+use allways_evidence::{
+    BadEvidence, Certificate, Counterexample, Evidence, Header, Rejection, interpret, read_evidence,
+};
+use allways_model::property::Pattern;
+use allways_model::task::{Instance, Model, Task};
+
+/// Evidence that was read, for a task.
+pub struct Claim<'a> {
+    forms: Forms<'a>,
+    /// The evidence, or why it is none for this task.
+    evidence: Result<Evidence, String>,
+}
+
+/// Why there is nothing to be checked.
+#[derive(Debug)]
+pub enum NoClaim {
+    /// The task cannot be checked as it is.
+    Input(LoadError),
+    /// The text is no evidence at all.
+    NoEvidence(BadEvidence),
+}
+
+impl From<LoadError> for NoClaim {
+    fn from(error: LoadError) -> NoClaim {
+        NoClaim::Input(error)
+    }
+}
+
+/// Reads evidence about a task; without its property on request, as for evidence about what can be reached. A text that starts
+/// as evidence does, and then is wrong, is a claim that will be rejected.
+pub fn read_claim<'a>(
+    task: &'a Task,
+    question: &Question,
+    no_property: bool,
+    text: &[u8],
+) -> Result<Claim<'a>, NoClaim> {
+    let mut forms = forms(task, question, no_property)?;
+    let header = Header::read(text);
+    let crowd = forms.at(Instance::Any);
+    if header.is_some_and(|header| header.any_number) && matches!(crowd.encoding(), Some(Ok(_))) {
+        forms = crowd;
+    }
+    let kind = header.map_or("", |header| header.kind);
+    let read = forms.with_subject(kind, |subject| read_evidence(subject, text));
+    let evidence = match read.map_err(|reason| NoClaim::Input(LoadError::Stopped(reason)))? {
+        Ok(evidence) => Ok(evidence),
+        Err(bad) if header.is_some() => {
+            let hint = match task.numbers_taken(forms.instance()) {
+                Some(_) => {
+                    "; the program leaves open how many threads there are: give the --threads that check printed"
+                }
+                None => "",
+            };
+            Err(format!("line {}, column {}: {}{hint}", bad.line, bad.column, bad.what))
+        }
+        Err(bad) => return Err(NoClaim::NoEvidence(bad)),
+    };
+    Ok(Claim { forms, evidence })
+}
+
+/// A run that was walked step by step.
+pub struct Walked {
+    /// What it shows, or why it is rejected.
+    pub judged: Result<String, String>,
+    /// The steps, as far as they are possible.
+    pub table: TraceTable,
+}
+
+impl Claim<'_> {
+    /// What the evidence is called, if it is some.
+    pub fn kind(&self) -> Option<&'static str> {
+        self.evidence.as_ref().ok().map(Evidence::kind)
+    }
+
+    /// Whether it is a counterexample; rejected evidence is nothing.
+    pub fn is_counterexample(&self) -> Option<bool> {
+        let evidence = self.evidence.as_ref().ok()?;
+        Some(matches!(evidence, Evidence::Counterexample(_)))
+    }
+
+    /// The checker's word.
+    pub fn check(&self, budget: &Budget) -> Result<(), Rejection> {
+        match &self.evidence {
+            Err(text) => Err(Rejection::Malformed(text.clone())),
+            Ok(evidence) => {
+                check_evidence(&self.forms, evidence, budget)?;
+                self.source_trace().map(drop)
+            }
+        }
+    }
+
+    /// The run of a program behind a trace, if it is one.
+    fn source_trace(&self) -> Result<Option<SourceTrace>, Rejection> {
+        let Ok(Evidence::Counterexample(Counterexample::Trace(trace))) = &self.evidence else {
+            return Ok(None);
+        };
+        let (Some(Ok(encoded)), Some(task)) = (self.forms.encoding(), self.forms.task()) else {
+            return Ok(None);
+        };
+        let run = interpret(&encoded, trace)?;
+        Ok(Some(SourceTrace::new(&encoded, &run, &task.source.text)))
+    }
+
+    /// What accepted evidence shows about the task.
+    pub fn claim(&self) -> String {
+        let Some(task) = self.forms.task() else { return String::new() };
+        let property = &self.forms.question().property;
+        let targets = || match (self.forms.counters(), self.forms.pushdown()) {
+            (Some(counters), _) => words::counter_targets(counters),
+            (None, Ok(form)) => words::targets(&*form.system, &form.question.property),
+            (None, Err(_)) => String::new(),
+        };
+        match (&self.evidence, &task.model) {
+            (Ok(Evidence::Counterexample(_)), Model::Program(_)) => "goes wrong".to_string(),
+            (Ok(Evidence::Counterexample(_)), Model::Counters(_)) => "covers a target".to_string(),
+            (Ok(Evidence::Counterexample(counterexample)), Model::Rules(_)) => {
+                match (counterexample.trace(), self.forms.pushdown()) {
+                    (Some(trace), Ok(form)) => {
+                        let end = trace.last().visible();
+                        format!("reaches {}", words::reached(&*form.system, property, &end))
+                    }
+                    _ => String::new(),
+                }
+            }
+            (Ok(Evidence::Certificate(certificate)), Model::Program(_)) if self.forms.has_property() => {
+                let claim = if property.deadlock { "is safe and deadlock-free" } else { "never goes wrong" };
+                format!("{claim}{}", words::any_number(certificate))
+            }
+            (Ok(Evidence::Certificate(_)), Model::Counters(_)) => format!("never covers {}", targets()),
+            (Ok(Evidence::Certificate(certificate)), _) => match certificate {
+                _ if !property.is_empty() => format!("never reaches {}", targets()),
+                Certificate::Invariant(invariant) => {
+                    format!("never leaves {}", words::count(invariant.visible_count(), "visible state"))
+                }
+                other => format!("never leaves the products of {}", words::size(other)),
+            },
+            (Err(_), _) => String::new(),
+        }
+    }
+
+    /// Walks a counterexample. Where nothing is said about where it must end, it may end where it does.
+    pub fn walk(mut self, budget: &Budget) -> Result<Walked, LoadError> {
+        let trace = match &self.evidence {
+            Err(text) => return Ok(Walked { judged: Err(text.clone()), table: TraceTable::default() }),
+            Ok(Evidence::Counterexample(Counterexample::Trace(trace))) => trace.clone(),
+            Ok(_) => return Ok(self.walk_run(budget)),
+        };
+        let form = self.forms.pushdown()?;
+        if form.question.property.is_empty() {
+            let end = trace.last().visible();
+            let tops = end.tops.iter().copied().map(Some).collect();
+            self.forms = self.forms.avoiding(Pattern { shared: Some(end.shared), tops });
+        }
+        let text = self.forms.task().map(|task| task.source.text.clone()).unwrap_or_default();
+        let mut table = trace_table(&*form.system, &trace, &text);
+        match self.check(budget) {
+            Ok(()) => match self.source_trace() {
+                Ok(Some(source)) => {
+                    let steps = words::count(source.steps.len() as u128, "step");
+                    let judged = Ok(format!("goes wrong in {steps}: {}", source.end));
+                    Ok(Walked { judged, table: source_table(&source) })
+                }
+                _ => {
+                    let steps = words::count(trace.steps.len() as u128, "step");
+                    Ok(Walked { judged: Ok(format!("{} in {steps}", self.claim())), table })
+                }
+            },
+            Err(rejection) => {
+                table.steps.truncate(match rejection {
+                    Rejection::BadStep { step, .. } => step,
+                    Rejection::NotBad { step, .. } => step + 1,
+                    _ => 0,
+                });
+                let judged = Err(format!("that goes wrong: {rejection}"));
+                if table.steps.is_empty() {
+                    table.header.clear();
+                }
+                Ok(Walked { judged, table })
+            }
+        }
+    }
+
+    fn walk_run(&self, budget: &Budget) -> Walked {
+        let Ok(Evidence::Counterexample(Counterexample::Run(run))) = &self.evidence else {
+            let judged = Err("a certificate has no steps".to_string());
+            return Walked { judged, table: TraceTable::default() };
+        };
+        let Some(counters) = self.forms.counters() else {
+            let judged = Err("it is about a counter system".to_string());
+            return Walked { judged, table: TraceTable::default() };
+        };
+        match self.check(budget) {
+            Ok(()) => {
+                let end = run.configurations(counters).last().unwrap_or_else(|| run.initial.clone());
+                let steps = words::count(run.rules.len() as u128, "step");
+                let end = words::cut(&counters.show(&end));
+                let judged = Ok(format!("covers a target in {steps}, in {end}"));
+                Walked { judged, table: run_table(counters, run) }
+            }
+            Err(why) => {
+                let judged = Err(format!("that covers a target: {why}"));
+                Walked { judged, table: TraceTable::default() }
+            }
+        }
+    }
+}

@@ -1,0 +1,489 @@
+//! What is said about a check: one value for every kind of system, serialisable, of which text and JSON are renderings.
+//!
+//! The keys of the JSON object are those of [`Report`]; `docs/command-line.md` lists them. A key is added freely, and the
+//! [version](VERSION) counts changes that a reader would notice: a key that goes away, or means something else.
+
+use crate::rows::Rows;
+use crate::source_trace::SourceTrace;
+use crate::stats::Stats;
+use crate::words;
+use allways_engines::confirm::Shortened;
+use allways_engines::engine::{Figures, Schedule};
+use allways_engines::journal::EngineRun;
+use allways_engines::{Forms, Outcome};
+use allways_evidence::counters::Run;
+use allways_evidence::{Certificate, Counterexample, StopReason, Trace, Verdict};
+use allways_model::counters::Counters;
+use allways_model::notation::show_state;
+use allways_model::pushdown::Pushdown;
+use allways_model::task::{Instance, Model};
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+
+/// The version of the JSON object.
+pub const VERSION: u32 = 1;
+
+/// What is said about a check.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// The version of this format.
+    pub version: u32,
+    /// `safe`, `unsafe` or `unknown`.
+    pub verdict: &'static str,
+    /// What was checked.
+    pub file: String,
+    /// The engine that gave the answer.
+    pub engine: &'static str,
+    /// Whether a checker has accepted the evidence: always so if the verdict is safe or unsafe.
+    pub certified: bool,
+    /// Why nothing is known.
+    pub reason: Option<String>,
+    /// The kind of evidence: `invariant`, `products`, `counted`, `basis`, `views`, `trace` or `run`.
+    pub evidence: Option<&'static str>,
+    /// Whether the certificate holds for any number of threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub any_number: Option<bool>,
+    /// The numbers of threads that were taken where the program leaves them open, as the option that asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken: Option<String>,
+    /// Of a safe program, what the certificate was checked against: `program`, if the program was also run as it was
+    /// written; or `reduced program`, if what does not matter was left out by a reduction that has to be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certified_against: Option<&'static str>,
+    /// Of views, how many threads are looked at together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+    /// Where thread-modular sets lose a proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
+    /// How long it took.
+    pub seconds: f64,
+    /// The largest resident set, in bytes.
+    pub peak_bytes: usize,
+    /// Of a program under a scheduler, the schedules that were looked at.
+    #[serde(flatten)]
+    pub schedule: Option<ScheduleRow>,
+    /// The counterexample.
+    #[serde(flatten)]
+    pub counterexample: Option<CounterexampleRows>,
+    /// Successors that were computed; told on request, as are the other figures about the search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub images: Option<u64>,
+    /// States that were stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored_states: Option<usize>,
+    /// What else it took.
+    #[serde(flatten)]
+    pub stats: Option<Stats>,
+    /// The verdict as a sentence, without the word itself.
+    #[serde(skip)]
+    pub sentence: String,
+    /// What stands in parentheses after it.
+    #[serde(skip)]
+    pub details: Vec<String>,
+    /// The counterexample as a table.
+    #[serde(skip)]
+    pub table: Option<TraceTable>,
+    /// Why nothing is known, for programs.
+    #[serde(skip)]
+    pub stopped: Option<StopReason>,
+    #[serde(skip)]
+    all_stats: Stats,
+}
+
+/// See [`Schedule`].
+#[derive(Clone, Debug, Serialize)]
+pub struct ScheduleRow {
+    scheduler: &'static str,
+    delays: usize,
+    configurations: usize,
+    exhausted: bool,
+}
+
+/// A counterexample, for machines.
+#[derive(Clone, Debug, Serialize)]
+pub struct CounterexampleRows {
+    /// Of a program, what went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    violation: Option<&'static str>,
+    /// How many steps it has.
+    pub steps: usize,
+    /// How often another thread takes over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switches: Option<usize>,
+    /// Whether there is none with fewer context switches, or as many and fewer steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortest: Option<bool>,
+    /// Of a counter system, how many threads it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u64>,
+    trace: Vec<StepRow>,
+}
+
+/// A step, for machines.
+#[derive(Clone, Debug, Serialize)]
+struct StepRow {
+    thread: Option<usize>,
+    state: String,
+    line: Option<u32>,
+    #[serde(flatten)]
+    source: Option<SourceRow>,
+}
+
+/// What a step of a program has besides.
+#[derive(Clone, Debug, Serialize)]
+struct SourceRow {
+    name: String,
+    column: u32,
+    text: String,
+    changed: Vec<String>,
+    switch: bool,
+}
+
+/// A counterexample, for people.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TraceTable {
+    /// What stands above the steps.
+    pub header: Vec<String>,
+    /// The lines of each step.
+    pub steps: Vec<String>,
+    /// What stands below them.
+    pub footer: Vec<String>,
+}
+
+impl TraceTable {
+    /// All lines.
+    pub fn lines(&self) -> impl Iterator<Item = &String> {
+        self.header.iter().chain(&self.steps).chain(&self.footer)
+    }
+}
+
+/// All that a report is made of.
+pub(crate) struct Answer<'a> {
+    pub(crate) forms: &'a Forms<'a>,
+    pub(crate) outcome: &'a Outcome,
+    /// The run of a program, and the states after its steps.
+    pub(crate) source: Option<(SourceTrace, Vec<String>)>,
+    pub(crate) shortened: Shortened,
+    /// How many states the program has as it was written, if it was run.
+    pub(crate) confirmed: Option<usize>,
+    pub(crate) explanation: Option<String>,
+    pub(crate) searching: Duration,
+}
+
+impl Report {
+    /// What is known if not even the file was read.
+    pub fn not_read(path: &Path, engine: &'static str, reason: &StopReason) -> Report {
+        let because = words::because(reason);
+        let sentence = format!("{} was not read to the end, because {because}", words::path(path));
+        Report {
+            verdict: "unknown",
+            engine,
+            reason: Some(reason.to_string()),
+            sentence,
+            stopped: Some(reason.clone()),
+            file: path.display().to_string(),
+            version: VERSION,
+            ..Report::default()
+        }
+    }
+
+    pub(crate) fn new(answer: Answer<'_>) -> Report {
+        let Answer { forms, outcome, shortened, confirmed, .. } = &answer;
+        let file = forms.task().map_or_else(String::new, |task| task.source.name.clone());
+        let engine = outcome.engine.map_or("", |info| info.name);
+        let figures = &outcome.figures;
+        let mut report = Report {
+            engine,
+            certified: outcome.certified,
+            taken: forms.task().and_then(|task| task.numbers_taken(forms.instance())),
+            schedule: figures.schedule.as_ref().map(ScheduleRow::new),
+            all_stats: answer.stats(),
+            file,
+            version: VERSION,
+            verdict: "unknown",
+            ..Report::default()
+        };
+        match &outcome.verdict {
+            Verdict::Safe(certificate) => {
+                report.verdict = "safe";
+                report.evidence = Some(certificate.kind());
+                report.any_number = certificate.any_number().then_some(true);
+                if let Certificate::Views(views) = certificate {
+                    report.size = Some(views.size);
+                } else if forms.program().is_some() {
+                    report.certified_against =
+                        Some(if confirmed.is_some() { "program" } else { "reduced program" });
+                }
+                answer.safe(certificate, &mut report);
+            }
+            Verdict::Unsafe(counterexample) => {
+                report.verdict = "unsafe";
+                report.evidence = Some(counterexample.kind());
+                answer.unsafe_by(counterexample, shortened.minimal, &mut report);
+            }
+            Verdict::Unknown(reason) => {
+                report.reason = Some(reason.to_string());
+                report.stopped = Some(reason.clone());
+                answer.unknown(reason, &mut report);
+            }
+        }
+        report.explanation = answer.explanation;
+        report
+    }
+
+    /// The same with figures about the search.
+    #[must_use]
+    pub fn with_stats(self) -> Report {
+        let stats = self.all_stats.clone();
+        Report { images: Some(stats.images), stored_states: stats.stored_states, stats: Some(stats), ..self }
+    }
+
+    /// Figures about the search.
+    pub fn stats(&self) -> &Stats {
+        &self.all_stats
+    }
+
+    /// Which engines ran.
+    pub fn runs(&self) -> &[EngineRun] {
+        &self.all_stats.journal
+    }
+
+    /// The verdict in one line, without the word itself.
+    pub fn headline(&self, time: Duration) -> String {
+        let details: Vec<&str> = self.details.iter().map(String::as_str).collect();
+        let time = words::duration(time);
+        match details[..] {
+            [] => format!("{} ({time})", self.sentence),
+            _ => format!("{} ({}, {time})", self.sentence, details.join(", ")),
+        }
+    }
+}
+
+impl ScheduleRow {
+    fn new(schedule: &Schedule) -> ScheduleRow {
+        let &Schedule { scheduler, delays, configurations, exhausted } = schedule;
+        ScheduleRow { scheduler, delays, configurations, exhausted }
+    }
+
+    /// The delays, and whether they are all that matter.
+    fn words(&self) -> String {
+        let delays = words::count(self.delays as u128, "delay");
+        match self.exhausted {
+            true => format!("every schedule of {} explored with {delays}", self.scheduler),
+            false => delays,
+        }
+    }
+}
+
+impl Answer<'_> {
+    fn file(&self) -> String {
+        self.forms.task().map_or_else(String::new, |task| words::path(Path::new(&task.source.name)))
+    }
+
+    fn stats(&self) -> Stats {
+        let (outcome, shortening) = (self.outcome, self.shortened.time);
+        let mut stats = Stats::new(&outcome.figures, self.searching, Some(shortening), outcome.checking);
+        stats.journal = self.forms.journal().runs();
+        stats.program_states = self.confirmed;
+        stats
+    }
+
+    /// What must never happen, in words.
+    fn targets(&self) -> String {
+        if let Some(counters) = self.forms.counters() {
+            return words::counter_targets(counters);
+        }
+        match self.forms.pushdown() {
+            Ok(form) => words::targets(&*form.system, &form.question.property),
+            Err(_) => String::new(),
+        }
+    }
+
+    /// The numbers of threads that were taken, as an option; under a scheduler with the delays.
+    fn taken(&self, report: &Report) -> Option<String> {
+        let Some(schedule) = &report.schedule else { return report.taken.clone() };
+        let threads = match self.forms.instance() {
+            Instance::Exactly(counts) => format!(", --threads {counts}"),
+            Instance::Few(_) | Instance::Any => String::new(),
+        };
+        Some(format!("{}{threads}", schedule.words()))
+    }
+
+    fn safe(&self, certificate: &Certificate, report: &mut Report) {
+        let (file, any) = (self.file(), words::any_number(certificate));
+        let deadlock = self.forms.question().property.deadlock;
+        let claim = match self.forms.task().map(|task| &task.model) {
+            Some(Model::Program(_)) if deadlock => "is safe and deadlock-free".to_string(),
+            Some(Model::Program(_)) => "never goes wrong".to_string(),
+            Some(Model::Counters(_)) => format!("never covers {}", self.targets()),
+            Some(Model::Rules(_)) | None => format!("never reaches {}", self.targets()),
+        };
+        report.sentence = format!("{file} {claim}{any}");
+        let engine = match certificate {
+            Certificate::Views(views) => {
+                format!("{} of {}", report.engine, words::count(views.size as u128, "thread"))
+            }
+            _ => report.engine.to_string(),
+        };
+        report.details = vec![engine];
+        report.details.extend(self.taken(report));
+        report.details.extend([words::size(certificate), "certified".to_string()]);
+    }
+
+    fn unsafe_by(&self, counterexample: &Counterexample, minimal: bool, report: &mut Report) {
+        match (counterexample, &self.source) {
+            (Counterexample::Run(run), _) => {
+                let Some(counters) = self.forms.counters() else { return };
+                let rows = CounterexampleRows::of_run(counters, run);
+                let end = run.configurations(counters).last().unwrap_or_else(|| run.initial.clone());
+                let end = words::cut(&counters.show(&end));
+                let steps = words::count(run.rules.len() as u128, "step");
+                report.sentence = format!("{} covers a target in {steps}, in {end}", self.file());
+                let threads = words::count(run.threads(counters).1, "thread");
+                report.details = vec![report.engine.to_string(), threads, "certified".to_string()];
+                report.table = Some(run_table(counters, run));
+                report.counterexample = Some(rows);
+            }
+            (Counterexample::Trace(trace), Some((source, states))) => {
+                let Ok(form) = self.forms.pushdown() else { return };
+                let rows = CounterexampleRows::of_source(&*form.system, trace, (source, states), minimal);
+                report.sentence = format!("{}: {}", self.file(), source.end);
+                report.details = vec![
+                    words::count(source.steps.len() as u128, "step"),
+                    words::count(source.switches() as u128, "context switch"),
+                    report.engine.to_string(),
+                ];
+                report.details.extend(self.taken(report));
+                report.details.push("certified".to_string());
+                report.table = Some(source_table(source));
+                report.counterexample = Some(rows);
+            }
+            (Counterexample::Trace(trace), None) => {
+                let Ok(form) = self.forms.pushdown() else { return };
+                let system = &*form.system;
+                let bad = words::reached(system, &form.question.property, &trace.last().visible());
+                let steps = words::count(trace.steps.len() as u128, "step");
+                report.sentence = format!("{} reaches {bad} in {steps}", self.file());
+                let switches = words::count(trace.switches() as u128, "context switch");
+                report.details = vec![report.engine.to_string(), switches];
+                report.details.extend(minimal.then(|| "shortest".to_string()));
+                report.details.push("certified".to_string());
+                let text = self.forms.task().map(|task| task.source.text.clone()).unwrap_or_default();
+                report.table = Some(trace_table(system, trace, &text));
+                report.counterexample = Some(CounterexampleRows::of_trace(system, trace, minimal));
+            }
+        }
+    }
+
+    fn unknown(&self, reason: &StopReason, report: &mut Report) {
+        let (file, because) = (self.file(), words::because(reason));
+        let whether = match self.forms.task().map(|task| &task.model) {
+            Some(Model::Program(_)) => "can go wrong".to_string(),
+            Some(Model::Counters(_)) => format!("covers {}", self.targets()),
+            Some(Model::Rules(_)) | None => format!("reaches {}", self.targets()),
+        };
+        report.sentence = format!("whether {file} {whether}, because {because}");
+        report.details = vec![report.engine.to_string()];
+        let Figures { schedule, .. } = &self.outcome.figures;
+        let seen = match schedule {
+            Some(schedule) => words::count(schedule.configurations as u128, "configuration"),
+            // Some methods see no states of the whole system.
+            None if self.outcome.visible.count() == 0 => return,
+            None => words::count(self.outcome.visible.count(), "visible state"),
+        };
+        report.details.push(format!("{seen} so far"));
+    }
+}
+
+impl CounterexampleRows {
+    /// The run of a program: a step of the pushdown system may be several of the program.
+    fn of_source(
+        system: &dyn Pushdown,
+        trace: &Trace,
+        (source, states): (&SourceTrace, &[String]),
+        minimal: bool,
+    ) -> CounterexampleRows {
+        let steps = source.steps.iter().zip(states).map(|(step, state)| StepRow {
+            thread: Some(step.thread),
+            state: state.clone(),
+            line: Some(step.line),
+            source: Some(SourceRow {
+                name: source.threads[step.thread].clone(),
+                column: step.column,
+                text: step.text.clone(),
+                changed: step.changed.clone(),
+                switch: step.switch,
+            }),
+        });
+        CounterexampleRows {
+            violation: Some(source.kind),
+            switches: Some(source.switches()),
+            shortest: Some(minimal),
+            ..CounterexampleRows::of(show_state(system, &trace.initial), steps)
+        }
+    }
+
+    fn of_trace(system: &dyn Pushdown, trace: &Trace, minimal: bool) -> CounterexampleRows {
+        let steps = trace.steps.iter().map(|step| StepRow {
+            thread: Some(step.thread),
+            state: show_state(system, &step.state),
+            line: Some(step.line),
+            source: None,
+        });
+        CounterexampleRows {
+            switches: Some(trace.switches()),
+            shortest: Some(minimal),
+            ..CounterexampleRows::of(show_state(system, &trace.initial), steps)
+        }
+    }
+
+    fn of_run(system: &Counters, run: &Run) -> CounterexampleRows {
+        let steps = run.rules.iter().zip(run.configurations(system)).map(|(&rule, after)| StepRow {
+            thread: None,
+            state: system.show(&after),
+            line: Some(system.rules[rule as usize].line),
+            source: None,
+        });
+        CounterexampleRows {
+            threads: Some(run.threads(system).1),
+            ..CounterexampleRows::of(system.show(&run.initial), steps)
+        }
+    }
+
+    fn of(initial: String, steps: impl Iterator<Item = StepRow>) -> CounterexampleRows {
+        let initial = StepRow { thread: None, state: initial, line: None, source: None };
+        let trace: Vec<StepRow> = std::iter::once(initial).chain(steps).collect();
+        let steps = trace.len() - 1;
+        CounterexampleRows { violation: None, steps, switches: None, shortest: None, threads: None, trace }
+    }
+}
+
+/// The run of a program in columns.
+pub(crate) fn source_table(source: &SourceTrace) -> TraceTable {
+    let table = source.table();
+    let ending = [&source.end].into_iter().chain(&source.notes);
+    TraceTable {
+        header: table.header(),
+        steps: (0..source.steps.len()).map(|step| table.rows(step).join("\n")).collect(),
+        footer: ending.map(|line| format!("  {line}")).collect(),
+    }
+}
+
+/// A trace of a pushdown system, one row per step.
+pub(crate) fn trace_table(system: &dyn Pushdown, trace: &Trace, source: &[u8]) -> TraceTable {
+    let rows = Rows::new(system, trace, source);
+    TraceTable { header: vec![rows.header()], steps: rows.iter().collect(), footer: Vec::new() }
+}
+
+/// A run of a counter system, one row per step.
+pub(crate) fn run_table(system: &Counters, run: &Run) -> TraceTable {
+    let initial = format!("     0         {}", words::cut(&system.show(&run.initial)));
+    let steps = run.rules.iter().zip(run.configurations(system)).enumerate().map(|(index, (&rule, after))| {
+        let line = system.rules[rule as usize].line;
+        format!("{:6} {line:6}  {}", index + 1, words::cut(&system.show(&after)))
+    });
+    let steps = std::iter::once(initial).chain(steps).collect();
+    TraceTable { header: vec!["  step   line  state".to_string()], steps, footer: Vec::new() }
+}

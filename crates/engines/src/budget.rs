@@ -1,0 +1,183 @@
+//! What a search may use: time, memory, and the caller's patience.
+//!
+//! Whoever starts a run makes the root [`Budget`]; whoever divides the work makes children of it, by [`Budget::child`] or
+//! [`Budget::within`]. A child has its parent's limits and perhaps a nearer deadline, and can be cancelled alone.
+//!
+//! Invariant: a child's deadline is no later than its parent's, and whatever stops the parent stops the child.
+
+use allways_evidence::StopReason;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How far an engine has come; shown on a terminal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// States stored.
+    pub states: usize,
+    /// Images computed.
+    pub images: u64,
+    /// The round bound being explored.
+    pub rounds: Option<u32>,
+    /// The delay bound being explored.
+    pub delays: Option<u32>,
+}
+
+/// Limits on a run, and who watches it. Engines only see this; who sets it is the caller's affair.
+pub struct Budget<'a> {
+    deadline: Option<Instant>,
+    memory: Option<usize>,
+    memory_used: &'a (dyn Fn() -> usize + Sync),
+    progress: &'a (dyn Fn(&Progress) + Sync),
+    /// Set from outside, such as by Ctrl-C.
+    interrupt: Option<&'a AtomicBool>,
+    cancelled: AtomicBool,
+    parent: Option<&'a Budget<'a>>,
+}
+
+impl Default for Budget<'_> {
+    fn default() -> Self {
+        Budget::unlimited()
+    }
+}
+
+impl<'a> Budget<'a> {
+    /// No limits, no watcher.
+    pub fn unlimited() -> Budget<'a> {
+        Budget {
+            deadline: None,
+            memory: None,
+            memory_used: &|| 0,
+            progress: &|_| (),
+            interrupt: None,
+            cancelled: AtomicBool::new(false),
+            parent: None,
+        }
+    }
+
+    /// No limit but time: so long from now on.
+    pub fn of_time(limit: Duration) -> Budget<'a> {
+        Budget::unlimited().until(Instant::now().checked_add(limit))
+    }
+
+    /// Stop at this time.
+    pub fn until(self, deadline: Option<Instant>) -> Budget<'a> {
+        Budget { deadline, ..self }
+    }
+
+    /// Stop when more bytes are in use than this; `used` says how many the process uses now.
+    pub fn with_memory(self, limit: Option<usize>, used: &'a (dyn Fn() -> usize + Sync)) -> Budget<'a> {
+        Budget { memory: limit, memory_used: used, ..self }
+    }
+
+    /// Tell this, now and then, how far the engine has come.
+    pub fn watched_by(self, progress: &'a (dyn Fn(&Progress) + Sync)) -> Budget<'a> {
+        Budget { progress, ..self }
+    }
+
+    /// Stop when this becomes true.
+    pub fn interrupted_by(self, interrupt: &'a AtomicBool) -> Budget<'a> {
+        Budget { interrupt: Some(interrupt), ..self }
+    }
+
+    /// The same limits, to be cancelled apart.
+    pub fn child(&'a self) -> Budget<'a> {
+        Budget {
+            deadline: self.deadline,
+            memory: self.memory,
+            memory_used: self.memory_used,
+            progress: self.progress,
+            interrupt: None,
+            cancelled: AtomicBool::new(false),
+            parent: Some(self),
+        }
+    }
+
+    /// The same limits, and at most so long from now on.
+    pub fn within(&'a self, share: Duration) -> Budget<'a> {
+        let turn = Instant::now().checked_add(share);
+        let deadline = self.deadline.into_iter().chain(turn).min();
+        self.child().until(deadline)
+    }
+
+    /// Stops whatever runs on this budget, and on its children.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether to stop now. Cheap, but not free: a few hundred times a second is right.
+    pub fn check(&self) -> Result<(), StopReason> {
+        self.room_for(0)
+    }
+
+    /// The same, and says how far the engine has come.
+    pub fn tick(&self, progress: &Progress) -> Result<(), StopReason> {
+        (self.progress)(progress);
+        self.check()
+    }
+
+    /// Whether to stop, were this many bytes to be allocated now. To be asked before a large allocation.
+    pub fn room_for(&self, bytes: usize) -> Result<(), StopReason> {
+        if self.is_cancelled() {
+            return Err(StopReason::Interrupted);
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(StopReason::Time);
+        }
+        if self.memory.is_some_and(|limit| (self.memory_used)().saturating_add(bytes) > limit) {
+            return Err(StopReason::Memory);
+        }
+        Ok(())
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        set(&self.cancelled)
+            || self.interrupt.is_some_and(set)
+            || self.parent.is_some_and(Budget::is_cancelled)
+    }
+
+    /// How much time is left, if that is limited.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// How many bytes are left, if that is limited.
+    pub fn memory_left(&self) -> Option<usize> {
+        self.memory.map(|limit| limit.saturating_sub((self.memory_used)()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stops_the_parent_stops_the_child_and_not_the_other_way_round() {
+        let root = Budget::unlimited();
+        let (one, two) = (root.child(), root.within(Duration::from_secs(3600)));
+        one.cancel();
+        assert_eq!(one.child().check(), Err(StopReason::Interrupted));
+        assert_eq!((root.check(), two.check()), (Ok(()), Ok(())));
+        root.cancel();
+        assert_eq!(two.check(), Err(StopReason::Interrupted));
+    }
+
+    #[test]
+    fn a_child_has_no_later_deadline_than_its_parent() {
+        let root = Budget::of_time(Duration::ZERO);
+        assert_eq!(root.within(Duration::from_secs(3600)).check(), Err(StopReason::Time));
+        let root = Budget::of_time(Duration::from_secs(3600));
+        assert_eq!(root.within(Duration::ZERO).check(), Err(StopReason::Time));
+        assert_eq!(root.check(), Ok(()));
+    }
+
+    #[test]
+    fn memory_and_interruptions_reach_the_children() {
+        let flag = AtomicBool::new(false);
+        let root = Budget::unlimited().with_memory(Some(10), &|| 8).interrupted_by(&flag);
+        assert_eq!(root.child().room_for(2), Ok(()));
+        assert_eq!(root.child().room_for(3), Err(StopReason::Memory));
+        flag.store(true, Ordering::Relaxed);
+        assert_eq!(root.child().check(), Err(StopReason::Interrupted));
+    }
+}

@@ -1,0 +1,376 @@
+//! Which engine when: a value that can be looked at, and what runs it.
+//!
+//! [`auto`] is the strategy that is used where no engine is named. It first asks about any number of threads, which is a
+//! proof or nothing; then about one thread, two, three, four, by a [portfolio](portfolio) of engines; and at last it counts
+//! threads for as long as that may take. Integers without bounds are proved beside all this, by views.
+//!
+//! Claims race unchecked, so that a checker does not compete with the losers for the processor; before anything rests on a
+//! claim it is [certified](Strategy::Certified).
+
+use crate::above::thread_modular::both::Both;
+use crate::above::thread_modular::flanagan_qadeer::Modular;
+use crate::above::thread_modular::quadratic::Quadratic;
+use crate::below::free::Free;
+use crate::budget::Budget;
+use crate::confirm::confirm;
+use crate::engine::{Engine, EvidenceRejected, Info, Outcome, Setting, Takes, Threads};
+use crate::forms::Forms;
+use crate::journal::Journal;
+use crate::meet::ai::Ai;
+use crate::meet::coverability::{COVERABILITY, COVERABILITY_PROOF};
+use crate::meet::cuba::CubaSymbolic;
+use crate::meet::sandwich::Sandwich;
+use crate::meet::views::Views;
+use crate::race::{Lane, race};
+use allways_evidence::{StopReason, Verdict};
+use allways_model::task::{Instance, MOST_TRIED};
+use std::time::Duration;
+
+/// How long the sandwich is alone.
+const SANDWICH_HEAD_START: Duration = Duration::from_millis(50);
+
+/// The first turn of each engine beside it.
+const FIRST_TURN: Duration = Duration::from_secs(1);
+
+/// How long a program is tried with few threads if it may have more.
+const SMALL_INSTANCE_BUDGET: Duration = Duration::from_secs(5);
+
+/// How long thread-modular methods are tried with any number of threads.
+const MODULAR_BUDGET: Duration = Duration::from_secs(2);
+
+/// How long threads are counted before few of them are tried, and after.
+const COVERABILITY_EARLY_BUDGET: Duration = Duration::from_secs(1);
+const COVERABILITY_LATE_BUDGET: Duration = Duration::from_secs(30);
+
+/// How long a program with integers is searched with each number of threads before anything else is tried: bounds from above
+/// that list values may have no end where a bug is near, or where there are few states.
+const BUG_HUNT_BUDGET: Duration = Duration::from_millis(500);
+
+/// How long an exact search is given where a bound from above hit a limit of the program.
+const EXACT_BUDGET: Duration = Duration::from_secs(5);
+
+/// How long the other engines are alone before views start: what they decide at once needs no solver.
+const VIEWS_HEAD_START: Duration = Duration::from_millis(300);
+
+/// How long views are waited for after the others have given up.
+const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long deadlocks are looked for in programs with integers, of which nothing here proves that there are none.
+const INTEGER_DEADLOCK_BUDGET: Duration = Duration::from_secs(10);
+
+/// Which engine when.
+#[derive(Clone)]
+pub enum Strategy {
+    /// This engine, on the instance that is asked about.
+    Run(&'static dyn Engine),
+    /// The [portfolio] for the instance that is asked about.
+    Portfolio,
+    /// One after the other, until the question is settled. What the last one says counts, of those that are not only tried.
+    Then(Vec<Strategy>),
+    /// Side by side, each after a head start of the others, until the question is settled.
+    Race {
+        /// The lanes; the first says why nothing is known if none settles it.
+        lanes: Vec<(Duration, Strategy)>,
+        /// How long the others go on when the first has ended.
+        patience: Option<Duration>,
+        /// Whether the reasons of the others are told too.
+        all_reasons: bool,
+    },
+    /// In turns, each longer than the one before; what has given up once is not asked again.
+    Turns(Vec<&'static dyn Engine>),
+    /// For so long at most.
+    Within(Duration, Box<Strategy>),
+    /// Has the claim checked.
+    Certified(Box<Strategy>),
+    /// If it settles nothing, it was as if it had not been tried.
+    Try(Box<Strategy>),
+    /// With any number of threads, if the task leaves the number open.
+    AnyNumber(Box<Strategy>),
+    /// With one thread, two, three, four if the task leaves the number open, all but the last for so long at most; otherwise
+    /// just as the task says.
+    Grow(Duration, Box<Strategy>),
+    /// If a limit of the program was hit, perhaps in states that no run reaches: forgets that, and looks again.
+    IfLimitsHit(Box<Strategy>),
+}
+
+impl Strategy {
+    /// For so long at most.
+    #[must_use]
+    pub fn within(self, share: Duration) -> Strategy {
+        Strategy::Within(share, Box::new(self))
+    }
+
+    /// Checked before it counts.
+    #[must_use]
+    pub fn certified(self) -> Strategy {
+        Strategy::Certified(Box::new(self))
+    }
+
+    /// Only tried.
+    #[must_use]
+    pub fn tried(self) -> Strategy {
+        Strategy::Try(Box::new(self))
+    }
+
+    /// With any number of threads.
+    #[must_use]
+    pub fn any_number(self) -> Strategy {
+        Strategy::AnyNumber(Box::new(self))
+    }
+
+    /// With more and more threads.
+    #[must_use]
+    pub fn growing(self) -> Strategy {
+        Strategy::Grow(SMALL_INSTANCE_BUDGET, Box::new(self))
+    }
+
+    /// How an engine is used that a user has named.
+    pub fn of(engine: &'static dyn Engine, forms: &Forms) -> Strategy {
+        let run = || Strategy::Run(engine).certified();
+        match engine.info().threads {
+            Threads::AsStated => Strategy::Run(engine),
+            Threads::FixedOrAny if !forms.question().bounded() => {
+                Strategy::Then(vec![run().any_number().tried(), run().growing()])
+            }
+            Threads::Fixed | Threads::FixedOrAny => run().growing(),
+        }
+    }
+
+    /// Runs it. `None` if there was nothing to be done.
+    pub fn run(&self, forms: &Forms, budget: &Budget) -> Option<Outcome> {
+        if let Err(reason) = budget.check() {
+            return Some(Outcome::unknown(reason));
+        }
+        match self {
+            Strategy::Run(engine) => Some(run_engine(*engine, forms, budget)),
+            Strategy::Portfolio => portfolio(forms).run(forms, budget),
+            Strategy::Then(parts) => one_after_the_other(parts, forms, budget),
+            Strategy::Race { lanes, patience, all_reasons } => {
+                side_by_side(lanes, *patience, *all_reasons, forms, budget)
+            }
+            Strategy::Turns(engines) => in_turns(engines, forms, budget),
+            Strategy::Within(share, strategy) => strategy.run(forms, &budget.within(*share)),
+            Strategy::Certified(strategy) => {
+                let mut outcome = strategy.run(forms, budget)?;
+                confirm(forms, &mut outcome, budget);
+                Some(outcome)
+            }
+            Strategy::Try(strategy) => strategy.run(forms, budget).filter(Outcome::settled),
+            Strategy::AnyNumber(strategy) => {
+                if !forms.is_open() {
+                    return None;
+                }
+                let mut outcome = strategy.run(&forms.at(Instance::Any), budget)?;
+                outcome.instance.get_or_insert(Instance::Any);
+                Some(outcome)
+            }
+            Strategy::Grow(small, strategy) => grow(*small, strategy, forms, budget),
+            Strategy::IfLimitsHit(strategy) => {
+                if !(forms.limits_hit() && forms.reset_limits()) {
+                    return None;
+                }
+                strategy.run(forms, budget)
+            }
+        }
+    }
+}
+
+/// Runs one engine, and says that it was this one.
+pub fn run_engine(engine: &dyn Engine, forms: &Forms, budget: &Budget) -> Outcome {
+    Journal::noting(engine.info(), forms, || engine.run(forms, budget).by(engine.info()))
+}
+
+fn one_after_the_other(parts: &[Strategy], forms: &Forms, budget: &Budget) -> Option<Outcome> {
+    let mut last: Option<Outcome> = None;
+    for part in parts {
+        let Some(outcome) = part.run(forms, budget) else { continue };
+        let go_on = matches!(outcome.verdict, Verdict::Unknown(StopReason::GaveUp(_) | StopReason::Time));
+        if outcome.settled() || !go_on || budget.check().is_err() {
+            return Some(outcome);
+        }
+        last = Some(outcome);
+    }
+    last
+}
+
+fn side_by_side(
+    lanes: &[(Duration, Strategy)],
+    patience: Option<Duration>,
+    all_reasons: bool,
+    forms: &Forms,
+    budget: &Budget,
+) -> Option<Outcome> {
+    let runs: Vec<_> =
+        lanes.iter().map(|(_, strategy)| move |budget: &Budget| strategy.run(forms, budget)).collect();
+    let lanes: Vec<Lane<'_, Option<Outcome>>> =
+        lanes.iter().zip(&runs).map(|((after, _), run)| Lane { after: *after, run }).collect();
+    let settled = |outcome: &Option<Outcome>| outcome.as_ref().is_some_and(Outcome::settled);
+    let raced = race(&lanes, settled, patience, budget);
+    let safe = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Safe(_));
+    let outcomes = || raced.results.iter().flatten().flatten().filter(|outcome| outcome.settled());
+    if let (Some(proof), Some(_)) =
+        (outcomes().find(|outcome| safe(outcome)), outcomes().find(|outcome| !safe(outcome)))
+    {
+        // Both cannot be right.
+        let engine = proof.engine.map_or("", |info| info.name);
+        let why = "there is a run that goes wrong".to_string();
+        let rejected = EvidenceRejected { engine, claim: "safe", why };
+        return Some(Outcome { rejected: Some(rejected), ..proof.clone() });
+    }
+    let mut reasons = raced.results.iter().flatten().flatten().map(|outcome| &outcome.verdict);
+    let reason = match (reasons.next(), reasons.next()) {
+        (
+            Some(Verdict::Unknown(first @ (StopReason::GaveUp(_) | StopReason::Time))),
+            Some(Verdict::Unknown(StopReason::GaveUp(second))),
+        ) if all_reasons => Some(StopReason::GaveUp(format!("{first}; {second}"))),
+        _ => None,
+    };
+    let undecided = raced.winner.is_none();
+    let mut best = raced.best()?;
+    if let (true, Some(reason)) = (undecided, reason) {
+        best.verdict = Verdict::Unknown(reason);
+    }
+    Some(best)
+}
+
+fn in_turns(engines: &[&'static dyn Engine], forms: &Forms, budget: &Budget) -> Option<Outcome> {
+    let mut engines = engines.to_vec();
+    let mut share = FIRST_TURN;
+    loop {
+        let mut unfinished = Vec::new();
+        let mut last = None;
+        for &engine in &engines {
+            let outcome = run_engine(engine, forms, &budget.within(share));
+            if outcome.settled() || budget.check().is_err() {
+                return Some(outcome);
+            }
+            if outcome.verdict == Verdict::Unknown(StopReason::Time) {
+                unfinished.push(engine);
+            }
+            last = Some(outcome);
+        }
+        if unfinished.is_empty() {
+            return last;
+        }
+        // What has given up once will do so again.
+        engines = unfinished;
+        share *= 4;
+    }
+}
+
+fn grow(small: Duration, strategy: &Strategy, forms: &Forms, budget: &Budget) -> Option<Outcome> {
+    if !forms.is_open() {
+        return strategy.run(forms, budget);
+    }
+    for number in 1..=MOST_TRIED {
+        let instance = Instance::Few(number);
+        let child = if number < MOST_TRIED { budget.within(small) } else { budget.child() };
+        let mut outcome = strategy.run(&forms.at(instance.clone()), &child)?;
+        outcome.instance.get_or_insert(instance);
+        let more = matches!(outcome.verdict, Verdict::Unknown(StopReason::GaveUp(_) | StopReason::Time));
+        if number == MOST_TRIED || !more || outcome.settled() || budget.check().is_err() {
+            return Some(outcome);
+        }
+    }
+    None
+}
+
+/// Thread-modular methods, the cheap ones first. They prove what they prove whatever the number of threads.
+const MODULAR: [&dyn Engine; 3] = [&Modular, &Quadratic, &Both];
+
+/// What is used for a fixed number of threads: the sandwich, which decides most systems in milliseconds, and after a moment
+/// others beside it on the second core: thread-modular methods; a free search, which decides finite systems and finds
+/// shallow bugs; AI, whose schedules differ from those of the search; and CUBA with automata, for contexts that reach
+/// infinitely many states. Of any number of threads only thread-modular methods know something, so there they are alone.
+pub fn portfolio(forms: &Forms) -> Strategy {
+    let crowd = forms.pushdown().is_ok_and(|form| {
+        let system = &*form.system;
+        (0..system.threads()).any(|thread| system.many(thread))
+    });
+    if crowd {
+        return Strategy::Then(MODULAR.map(Strategy::Run).to_vec());
+    }
+    let question = forms.question();
+    let mut others: Vec<&'static dyn Engine> = vec![&Free, &Ai, &CubaSymbolic];
+    if forms.has_property() && !question.bounded() {
+        others.splice(0..0, MODULAR);
+    }
+    Strategy::Race {
+        lanes: vec![
+            (Duration::ZERO, Strategy::Run(&Sandwich)),
+            (SANDWICH_HEAD_START, Strategy::Turns(others)),
+        ],
+        patience: None,
+        all_reasons: false,
+    }
+}
+
+fn ended(outcome: Option<Outcome>) -> Outcome {
+    outcome.unwrap_or_else(|| Outcome::unknown(StopReason::GaveUp("there is nothing to do".to_string())))
+}
+
+/// What is used where no engine is named.
+pub fn auto(forms: &Forms) -> Strategy {
+    let question = forms.question();
+    if forms.counters().is_some() {
+        return Strategy::Run(&COVERABILITY);
+    }
+    let Some(task) = forms.task().filter(|task| task.program().is_some()) else { return portfolio(forms) };
+    let deadlock = question.property.deadlock;
+    let few = Strategy::Then(vec![
+        Strategy::Portfolio.certified(),
+        Strategy::IfLimitsHit(Box::new(Strategy::Run(&Free).certified().within(EXACT_BUDGET))).tried(),
+    ]);
+    let mut parts = vec![few.growing()];
+    if !question.bounded() {
+        let modular = Strategy::Then(MODULAR.map(Strategy::Run).to_vec());
+        parts.insert(0, modular.certified().within(MODULAR_BUDGET).any_number().tried());
+        if !deadlock {
+            let count = |engine: &'static dyn Engine, share| {
+                Strategy::Run(engine).certified().within(share).any_number().tried()
+            };
+            parts.insert(1, count(&COVERABILITY_PROOF, COVERABILITY_EARLY_BUDGET));
+            parts.push(count(&COVERABILITY, COVERABILITY_LATE_BUDGET));
+        }
+    }
+    if question.bounded() || !task.has_integers() {
+        return Strategy::Then(parts);
+    }
+    let hunt = Strategy::Run(&Free).certified().within(BUG_HUNT_BUDGET).growing().tried();
+    parts.insert(0, hunt);
+    if deadlock {
+        return Strategy::Then(parts).within(INTEGER_DEADLOCK_BUDGET);
+    }
+    Strategy::Race {
+        lanes: vec![
+            (Duration::ZERO, Strategy::Then(parts)),
+            (VIEWS_HEAD_START, Strategy::Run(&Views).certified()),
+        ],
+        patience: Some(VIEWS_PATIENCE),
+        all_reasons: true,
+    }
+}
+
+/// The strategy [`auto`], as an engine that can be named.
+pub struct Auto;
+
+const AUTO: Info = Info {
+    takes: Takes::All,
+    threads: Threads::AsStated,
+    ..Info::new("auto", "the sandwich; if that takes long, others beside it; the answer names the one that gave it")
+        .knowing(&[Setting::NoSymmetry, Setting::Window, Setting::Solver])
+};
+
+impl Engine for Auto {
+    fn info(&self) -> &'static Info {
+        &AUTO
+    }
+
+    fn supports(&self, _: &Forms) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn run(&self, forms: &Forms, budget: &Budget) -> Outcome {
+        ended(auto(forms).run(forms, budget))
+    }
+}

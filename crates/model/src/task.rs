@@ -1,0 +1,138 @@
+//! What is asked: a model, what must never happen, and for how many threads.
+//!
+//! A [`Task`] is the question of a whole check, whatever the notation it came from and whichever engine answers. Where a
+//! program leaves the number of threads open, engines are asked about *instances* of it ([`Instance`]): a few threads, any
+//! number of them, or a number that somebody found out.
+
+use crate::counters::Counters;
+use crate::encoding::Threads;
+use crate::program::{Count, Program, Template, Type};
+use crate::property::Property;
+use crate::pushdown::Explicit;
+use crate::threads::{Counts, NoSuchThreads};
+use std::sync::Arc;
+
+/// The most threads of a template that are tried if neither the program nor the user says how many.
+pub const MOST_TRIED: usize = 4;
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// What it is about.
+    pub model: Model,
+    /// What must never happen. Of a program, its assertions and `never` are always part of it; of a counter system, its
+    /// targets.
+    pub property: Property,
+    /// Of a program, how many threads, where the user says so.
+    pub threads: Counts,
+    /// The text that it was read from; empty if there is none.
+    pub source: Source,
+}
+
+/// A text, and what to call it in messages: a path, or the option that it was given with.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Source {
+    /// A path, or an option such as `--init`.
+    pub name: String,
+    /// The text; perhaps not even text.
+    pub text: Arc<Vec<u8>>,
+}
+
+/// A system that was read.
+#[derive(Clone, Debug)]
+pub enum Model {
+    /// A program, with its own assertions and properties.
+    Program(Arc<Program>),
+    /// The rules of a concurrent pushdown system.
+    Rules(Arc<Explicit>),
+    /// A counter system, with its targets.
+    Counters(Arc<Counters>),
+}
+
+impl Model {
+    /// What it is, in words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Model::Program(_) => "program",
+            Model::Rules(_) => "pushdown system",
+            Model::Counters(_) => "counter system",
+        }
+    }
+}
+
+/// Which numbers of threads an engine is asked about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Instance {
+    /// This many where the task leaves the number open; else what the task says.
+    Few(usize),
+    /// Any number wherever the task leaves the number open.
+    Any,
+    /// These.
+    Exactly(Counts),
+}
+
+impl Task {
+    /// The question whether a model can go wrong.
+    pub fn new(model: Model) -> Task {
+        let (property, threads, source) = (Property::default(), Counts::default(), Source::default());
+        Task { model, property, threads, source }
+    }
+
+    /// The program, if it is one.
+    pub fn program(&self) -> Option<&Arc<Program>> {
+        match &self.model {
+            Model::Program(program) => Some(program),
+            Model::Rules(_) | Model::Counters(_) => None,
+        }
+    }
+
+    /// Whether the number of threads is left open.
+    pub fn is_open(&self) -> bool {
+        self.program().is_some_and(|program| self.threads.threads(program, 1).is_ok_and(|(_, open)| open))
+    }
+
+    /// Whether variables without bounds occur.
+    pub fn has_integers(&self) -> bool {
+        let Some(program) = self.program() else { return false };
+        let bodies = program.templates.iter().map(|template| &program.procedures[template.body]);
+        let locals = bodies.flat_map(|body| &body.locals);
+        program.shared.iter().chain(locals).any(|variable| variable.ty == Type::Int)
+    }
+
+    /// How many threads of each template there are; none where any number may be.
+    pub fn counts(&self, program: &Program) -> Result<Vec<Option<usize>>, NoSuchThreads> {
+        self.threads.by_template(program)
+    }
+
+    /// The threads of an instance; `None` if any number is asked for and the task leaves no number open.
+    pub fn threads_of(&self, program: &Program, instance: &Instance) -> Result<Option<Threads>, NoSuchThreads> {
+        match instance {
+            Instance::Few(number) => Ok(Some(self.threads.threads(program, *number)?.0)),
+            Instance::Any => self.threads.any_number(program),
+            Instance::Exactly(counts) => Ok(Some(counts.threads(program, 1)?.0)),
+        }
+    }
+
+    /// The option that asks for the numbers of threads of an instance, if the task leaves them open.
+    pub fn numbers_taken(&self, instance: &Instance) -> Option<String> {
+        let program = self.program()?;
+        match instance {
+            Instance::Any => None,
+            Instance::Exactly(counts) => {
+                let found = counts.without(&self.threads);
+                (!found.is_empty()).then(|| format!("--threads {found}"))
+            }
+            Instance::Few(number) => {
+                if !self.is_open() {
+                    return None;
+                }
+                let open = |template: &&Template| template.spawned || template.count == Count::Any;
+                let taken = program.templates.iter().filter(open).map(|template| match template.count {
+                    Count::Any => format!("{}={number}", template.name),
+                    Count::Fixed(count) => format!("{}={}", template.name, count + number),
+                });
+                Some(format!("--threads {}", taken.collect::<Vec<_>>().join(",")))
+            }
+        }
+    }
+}
