@@ -11,7 +11,7 @@ use allways_engines::confirm::{Shortened, confirm, shorten};
 use allways_engines::engine::Setting;
 use allways_engines::table::NoEngine;
 use allways_engines::{Budget, Engine, Engines, EvidenceRejected, Forms, Outcome, Question, Strategy};
-use allways_evidence::{Exhausted, Rejection, StopReason, Verdict, exhaust, interpret, write_evidence};
+use allways_evidence::{Rejection, StopReason, Verdict, interpret, write_evidence};
 use allways_model::notation::show_state;
 use allways_model::task::{Instance, Task};
 use allways_smt::{Process, Settings};
@@ -80,21 +80,18 @@ impl Checked<'_> {
     }
 
     /// Writes the evidence, if there is any; whether there is.
-    pub fn write_evidence(self, out: &mut dyn Write) -> io::Result<bool> {
-        write(&self.forms, self.verdict, out)
+    pub fn write_evidence(&self, out: &mut dyn Write) -> io::Result<bool> {
+        write(&self.forms, &self.verdict, out)
     }
 }
 
 /// Writes evidence about an instance of a task.
-pub(crate) fn write(forms: &Forms, verdict: Verdict, out: &mut dyn Write) -> io::Result<bool> {
-    let Ok(evidence) = verdict.evidence() else { return Ok(false) };
+pub(crate) fn write(forms: &Forms, verdict: &Verdict, out: &mut dyn Write) -> io::Result<bool> {
+    let Some(evidence) = verdict.evidence() else { return Ok(false) };
     let misfit = |reason: StopReason| io::Error::new(io::ErrorKind::InvalidInput, reason.to_string());
-    let written = forms.with_subject(evidence.kind(), |subject| write_evidence(subject, &evidence, out));
+    let written = forms.with_subject(evidence.kind(), |subject| write_evidence(subject, evidence, out));
     written.map_err(misfit)?.map(|()| true)
 }
-
-/// How many states of a program, as it was written, are explored to confirm that it is safe.
-const EXHAUSTED: usize = 1 << 12;
 
 /// Whether the task can go wrong.
 pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<Checked<'a>, CheckError> {
@@ -119,11 +116,11 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     }
     let forms = outcome.instance.clone().map_or_else(|| forms.clone(), |instance| forms.at(instance));
     let source = source_trace(&forms, &mut outcome)?;
-    let confirmed = confirm_unreduced(&forms, &mut outcome, budget)?;
+    let confirmed = None;
     let explanation = request.explain.then(|| explain(&forms, &outcome.verdict, budget));
-    let searching =
-        started.elapsed().saturating_sub(outcome.checking).saturating_sub(shortened.time);
-    let answer = Answer { forms: &forms, outcome: &outcome, source, shortened, confirmed, explanation, searching };
+    let searching = started.elapsed().saturating_sub(outcome.checking).saturating_sub(shortened.time);
+    let answer =
+        Answer { forms: &forms, outcome: &outcome, source, shortened, confirmed, explanation, searching };
     Ok(Checked { report: Report::new(answer), verdict: outcome.verdict, forms })
 }
 
@@ -152,9 +149,8 @@ fn source_trace(
     };
     match interpret(&encoded, trace) {
         Ok(run) => {
-            let states = run.steps.iter().map(|step| {
-                show_state(&*encoded, &encoded.encode(&step.state, &step.slots))
-            });
+            let states =
+                run.steps.iter().map(|step| show_state(&*encoded, &encoded.encode(&step.state, &step.slots)));
             let states = states.collect();
             Ok(Some((SourceTrace::new(&encoded, &run, &task.source.text), states)))
         }
@@ -166,35 +162,6 @@ fn source_trace(
         Err(why) => {
             let engine = outcome.engine.map_or("", |info| info.name);
             Err(EvidenceRejected { engine, claim: "unsafe", why: why.to_string() })
-        }
-    }
-}
-
-/// Confirms that a program is safe by running it as it was written, without reduction and encoding, where it has few states;
-/// says how many, or nothing where that is not affordable.
-fn confirm_unreduced(
-    forms: &Forms,
-    outcome: &mut Outcome,
-    budget: &Budget,
-) -> Result<Option<usize>, EvidenceRejected> {
-    let (Verdict::Safe(_), Some(task), Some(program)) = (&outcome.verdict, forms.task(), forms.program())
-    else {
-        return Ok(None);
-    };
-    if *forms.instance() == Instance::Any || task.has_integers() {
-        return Ok(None);
-    }
-    let Ok(Some(threads)) = task.threads_of(program, forms.instance()) else { return Ok(None) };
-    let started = Instant::now();
-    let stop = || budget.check().err();
-    let explored = exhaust(program, &threads, task.property.deadlock, EXHAUSTED, &stop);
-    outcome.checking += started.elapsed();
-    match explored {
-        Ok(Exhausted::All { states }) => Ok(Some(states)),
-        Ok(Exhausted::Beyond(_)) | Err(Rejection::Stopped(_)) => Ok(None),
-        Err(why) => {
-            let engine = outcome.engine.map_or("", |info| info.name);
-            Err(EvidenceRejected { engine, claim: "safe", why: why.to_string() })
         }
     }
 }

@@ -130,7 +130,10 @@ fn list_engines(engines: &Engines, output: &mut Output) {
     let groups = [
         ("", vec![Takes::All, Takes::Pushdown]),
         ("\nFor programs (.aw, .bp):\n\n", vec![Takes::Programs]),
-        ("\nFor counter systems (.spec, .tts), and for programs with any number of threads:\n\n", vec![Takes::Countable]),
+        (
+            "\nFor counter systems (.spec, .tts), and for programs with any number of threads:\n\n",
+            vec![Takes::Countable],
+        ),
         ("\nFor counter systems:\n\n", vec![Takes::Counters]),
     ];
     output.emit(|out| {
@@ -140,7 +143,11 @@ fn list_engines(engines: &Engines, output: &mut Output) {
                 writeln!(out, "{:width$}  {}", engine.info().name, engine.info().summary)?;
             }
         }
-        writeln!(out, "\nWithout --engine, {} answers. Options that only some engines know:\n", engines.auto().info().name)?;
+        writeln!(
+            out,
+            "\nWithout --engine, {} answers. Options that only some engines know:\n",
+            engines.auto().info().name
+        )?;
         for setting in Setting::ALL {
             let able = engines.iter().filter(|engine| engine.info().settings.contains(&setting));
             let able: Vec<&str> = able.map(|engine| engine.info().name).collect();

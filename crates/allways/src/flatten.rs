@@ -11,9 +11,7 @@ use allways_engines::forms::count_threads;
 use allways_engines::{Budget, EvidenceRejected, Question, Strategy};
 use allways_evidence::{Certificate, Invariant, StopReason, Verdict};
 use allways_model::counters::{Bag, Counters, Target};
-use allways_model::pushdown::{
-    EMPTY, Explicit, Rule, Shared, Stack, State, Symbol, ThreadRules, Word,
-};
+use allways_model::pushdown::{EMPTY, Explicit, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
 use allways_model::task::{Instance, Task};
 use std::collections::{BTreeSet, HashMap};
 

@@ -268,8 +268,7 @@ fn read_rules(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         }
     }
     let warnings = vacuous(&system, &bad);
-    let mut loaded =
-        reading.loaded(Some(system), diagnostics, |system| Model::Rules(Arc::new(system)))?;
+    let mut loaded = reading.loaded(Some(system), diagnostics, |system| Model::Rules(Arc::new(system)))?;
     loaded.task.property.bad = bad;
     Ok(Loaded { warnings, ..loaded })
 }

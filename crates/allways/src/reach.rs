@@ -10,7 +10,7 @@ use allways_engines::table::NoEngine;
 use allways_engines::{Budget, Engines, EvidenceRejected, Forms, Info, Outcome, Question, Strategy};
 use allways_evidence::{Certificate, Invariant, StopReason, Verdict};
 use allways_model::notation::show_visible;
-use allways_model::pushdown::{Pushdown, Visible};
+use allways_model::pushdown::Visible;
 use allways_model::task::{Instance, Task};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
@@ -86,9 +86,9 @@ impl Reached<'_> {
     }
 
     /// Writes the invariant, if there is one; whether there is.
-    pub fn write_evidence(self, out: &mut dyn Write) -> io::Result<bool> {
-        match self.forms {
-            Some(forms) => crate::check::write(&forms, self.outcome.verdict, out),
+    pub fn write_evidence(&self, out: &mut dyn Write) -> io::Result<bool> {
+        match &self.forms {
+            Some(forms) => crate::check::write(forms, &self.outcome.verdict, out),
             None => Ok(false),
         }
     }

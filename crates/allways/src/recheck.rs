@@ -91,7 +91,7 @@ impl Claim<'_> {
         match &self.evidence {
             Err(text) => Err(Rejection::Malformed(text.clone())),
             Ok(evidence) => {
-                check_evidence(&self.forms, evidence, budget)?;
+                check_evidence(&self.forms, evidence.into(), budget)?;
                 self.source_trace().map(drop)
             }
         }

@@ -480,10 +480,11 @@ pub(crate) fn trace_table(system: &dyn Pushdown, trace: &Trace, source: &[u8]) -
 /// A run of a counter system, one row per step.
 pub(crate) fn run_table(system: &Counters, run: &Run) -> TraceTable {
     let initial = format!("     0         {}", words::cut(&system.show(&run.initial)));
-    let steps = run.rules.iter().zip(run.configurations(system)).enumerate().map(|(index, (&rule, after))| {
-        let line = system.rules[rule as usize].line;
-        format!("{:6} {line:6}  {}", index + 1, words::cut(&system.show(&after)))
-    });
+    let steps =
+        run.rules.iter().zip(run.configurations(system)).enumerate().map(|(index, (&rule, after))| {
+            let line = system.rules[rule as usize].line;
+            format!("{:6} {line:6}  {}", index + 1, words::cut(&system.show(&after)))
+        });
     let steps = std::iter::once(initial).chain(steps).collect();
     TraceTable { header: vec!["  step   line  state".to_string()], steps, footer: Vec::new() }
 }

@@ -159,7 +159,12 @@ struct TraceWriter<'a> {
 }
 
 impl TraceWriter<'_> {
-    fn step(&self, (before, slots): (&State, &Vec<Option<usize>>), step: &RunStep, switch: bool) -> SourceStep {
+    fn step(
+        &self,
+        (before, slots): (&State, &Vec<Option<usize>>),
+        step: &RunStep,
+        switch: bool,
+    ) -> SourceStep {
         let edge = &self.program.locations[step.location].edges[step.edge];
         let mut text = self.text(edge.span);
         if let Op::Guard(_, expected) = edge.op
@@ -181,7 +186,14 @@ impl TraceWriter<'_> {
             }
         }
         changed.extend(step.started.map(|slot| format!("starts {}", self.threads[slot])));
-        SourceStep { thread: step.thread, switch, line: edge.span.line, column: edge.span.column, text, changed }
+        SourceStep {
+            thread: step.thread,
+            switch,
+            line: edge.span.line,
+            column: edge.span.column,
+            text,
+            changed,
+        }
     }
 
     /// Whether a condition can go both ways here: then it is said which.

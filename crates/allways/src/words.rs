@@ -59,7 +59,7 @@ pub fn size(certificate: &Certificate) -> String {
         Certificate::Basis(basis) => {
             let limits = of(basis.bound.as_ref().map_or(0, Vec::len), "limit");
             let weights = of(basis.weights.len(), "invariant");
-            format!("{limits}, {weights}, basis of {}", of(basis.basis.len(), "configuration"))
+            format!("{limits}, {weights}, basis of {}", of(basis.members.len(), "configuration"))
         }
         Certificate::Views(views) => of(views.rows.len(), "formula"),
     }

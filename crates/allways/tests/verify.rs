@@ -1,7 +1,7 @@
 //! An engine that lies is found out.
 
 use allways::{
-    Engine, Figures, Question, Report, StopReason, Verdict, VisibleStates, Budget, auto, check, load, reach,
+    Budget, Engine, Figures, Question, Report, StopReason, Verdict, VisibleStates, auto, check, load, reach,
 };
 use allways_engines::engines;
 use allways_evidence::{Invariant, Trace};
@@ -68,7 +68,8 @@ fn convergence_needs_both_sides() {
     let mut fewer = VisibleStates::new(Kinds::distinct(2));
     visible.iter().skip(1).for_each(|state| fewer.push([state.shared].into_iter().chain(state.tops)));
     let liar = Liar { verdict: verdict.clone(), visible: fewer };
-    let reached = reach(&loaded.system, &question, &liar, &Budget::unlimited()).expect("true, but not all of it");
+    let reached =
+        reach(&loaded.system, &question, &liar, &Budget::unlimited()).expect("true, but not all of it");
     assert!(!reached.converged);
     assert!(matches!(reached.report.verdict, Verdict::Unknown(StopReason::GaveUp(_))));
 
@@ -81,7 +82,8 @@ fn convergence_needs_both_sides() {
 
 #[test]
 fn errors_are_readable() {
-    let faulty = load("Cargo.toml", &allways::Options::default(), &Budget::unlimited()).expect_err("no system");
+    let faulty =
+        load("Cargo.toml", &allways::Options::default(), &Budget::unlimited()).expect_err("no system");
     assert!(faulty.to_string().starts_with("Cargo.toml:1:1: expected "), "{faulty}");
     let missing = load("nowhere", &allways::Options::default(), &Budget::unlimited()).expect_err("no file");
     assert!(missing.to_string().starts_with("cannot read nowhere: "), "{missing}");

@@ -4,7 +4,7 @@ use crate::below::shortest::{Shortest, shortest};
 use crate::budget::Budget;
 use crate::engine::{EvidenceRejected, Outcome, Question, VisibleStates};
 use crate::forms::Forms;
-use allways_evidence::{Counterexample, Evidence, Judge, Rejection, StopReason, Verdict, certify, replay};
+use allways_evidence::{Counterexample, EvidenceRef, Judge, Rejection, StopReason, Verdict, certify, replay};
 use allways_model::symmetry::Kinds;
 use allways_smt::{Query, Settings};
 use std::fs;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Has evidence about an instance of a task checked.
-pub fn check_evidence(forms: &Forms, evidence: &Evidence, budget: &Budget) -> Result<(), Rejection> {
+pub fn check_evidence(forms: &Forms, evidence: EvidenceRef<'_>, budget: &Budget) -> Result<(), Rejection> {
     let question = forms.question();
     if evidence.kind() == "views" && question.property.deadlock {
         return Err(Rejection::Malformed("views say nothing about deadlocks".to_string()));
@@ -62,11 +62,9 @@ pub fn confirm(forms: &Forms, outcome: &mut Outcome, budget: &Budget) {
     }
     let started = Instant::now();
     let forms = outcome.instance.clone().map_or_else(|| forms.clone(), |instance| forms.at(instance));
-    let nothing = Verdict::Unknown(StopReason::Interrupted);
-    let Ok(evidence) = std::mem::replace(&mut outcome.verdict, nothing).evidence() else { return };
-    let accepted = check_evidence(&forms, &evidence, budget);
-    let claim = if matches!(evidence, Evidence::Certificate(_)) { "safe" } else { "unsafe" };
-    outcome.verdict = evidence.into();
+    let Some(evidence) = outcome.verdict.evidence() else { return };
+    let claim = if matches!(evidence, EvidenceRef::Certificate(_)) { "safe" } else { "unsafe" };
+    let accepted = check_evidence(&forms, evidence, budget);
     outcome.checking += started.elapsed();
     match accepted {
         Ok(()) => outcome.certified = true,

@@ -238,6 +238,8 @@ pub struct Question {
     pub scheduler: Option<Scheduler>,
     /// How to start a solver, if not as usual.
     pub solver: Option<Settings>,
+    /// Also watch the predicates of a program on a walk through rounds and delays.
+    pub observe: bool,
     /// Where the queries on which a certificate rests are written.
     pub smt_dump: Option<PathBuf>,
 }

@@ -357,8 +357,11 @@ pub struct Auto;
 const AUTO: Info = Info {
     takes: Takes::All,
     threads: Threads::AsStated,
-    ..Info::new("auto", "the sandwich; if that takes long, others beside it; the answer names the one that gave it")
-        .knowing(&[Setting::NoSymmetry, Setting::Window, Setting::Solver])
+    ..Info::new(
+        "auto",
+        "the sandwich; if that takes long, others beside it; the answer names the one that gave it",
+    )
+    .knowing(&[Setting::NoSymmetry, Setting::Window, Setting::Solver])
 };
 
 impl Engine for Auto {

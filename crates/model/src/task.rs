@@ -105,7 +105,11 @@ impl Task {
     }
 
     /// The threads of an instance; `None` if any number is asked for and the task leaves no number open.
-    pub fn threads_of(&self, program: &Program, instance: &Instance) -> Result<Option<Threads>, NoSuchThreads> {
+    pub fn threads_of(
+        &self,
+        program: &Program,
+        instance: &Instance,
+    ) -> Result<Option<Threads>, NoSuchThreads> {
         match instance {
             Instance::Few(number) => Ok(Some(self.threads.threads(program, *number)?.0)),
             Instance::Any => self.threads.any_number(program),

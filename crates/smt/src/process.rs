@@ -9,6 +9,7 @@ use crate::solver::{Answer, Failure, Solver};
 use crate::term::{Term, symbol};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -21,22 +22,35 @@ pub struct Settings {
     pub command: String,
     /// The longest time for one query.
     pub limit: Duration,
+    /// How many bytes the solver may use, if it can be told so; else what we find enough.
+    pub memory: Option<usize>,
 }
+
+/// How many bytes a solver may use if nobody says.
+const ENOUGH: usize = 4 << 30;
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { command: "z3".to_string(), limit: Duration::from_secs(20) }
+        Settings { command: "z3".to_string(), limit: Duration::from_secs(20), memory: None }
     }
 }
 
 impl Settings {
+    /// The command that the environment names by `ALLWAYS_SOLVER`, else z3.
+    pub fn usual() -> Settings {
+        let named = std::env::var("ALLWAYS_SOLVER").ok().filter(|command| !command.trim().is_empty());
+        named.map_or_else(Settings::default, |command| Settings { command, ..Settings::default() })
+    }
+
     /// The words of the command; solvers that we know are told to read queries one after another.
     fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = self.command.split_whitespace().map(str::to_string).collect();
         if let [program] = &words[..] {
             let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+            let megabytes = (self.memory.unwrap_or(ENOUGH) >> 20).max(1);
+            let memory = format!("-memory:{megabytes}");
             let more: &[&str] = match name.trim_end_matches(".exe") {
-                "z3" => &["-in", "-smt2", "-memory:4096"],
+                "z3" => &["-in", "-smt2", &memory],
                 "cvc5" => &["--incremental", "--lang=smt2"],
                 "yices-smt2" => &["--incremental"],
                 _ => &[],
@@ -64,6 +78,21 @@ pub struct Process<'s> {
 const MOST_TEXT: usize = 1 << 20;
 
 impl<'s> Process<'s> {
+    /// Whether a solver can be started at all; cheap, and nothing is asked of it.
+    pub fn probe(settings: &Settings) -> Result<(), Failure> {
+        let missing = |why: &str| Failure::Missing(settings.command.clone(), why.to_string());
+        let words = settings.words();
+        let program = words.first().ok_or_else(|| missing("no command"))?;
+        let found = match program.contains('/') {
+            true => Path::new(program).is_file(),
+            false => {
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+            }
+        };
+        if found { Ok(()) } else { Err(missing("there is no such program")) }
+    }
+
     /// Starts a solver. `stop` is asked now and then whether to stop waiting for it.
     pub fn start(settings: &Settings, stop: &'s dyn Fn() -> bool) -> Result<Process<'s>, Failure> {
         let missing = |why: &str| Failure::Missing(settings.command.clone(), why.to_string());

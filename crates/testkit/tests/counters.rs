@@ -91,7 +91,9 @@ fn methods_and_brute_force_agree() {
             for method in [Method::Backward, Method::KarpMiller, Method::Forward, Method::Coverability] {
                 let what = format!("{kind:?} {seed}, {}", method.name());
                 let report = match method {
-                    Method::Backward => backward::decide_telling(&system, board.as_ref(), &Budget::unlimited()),
+                    Method::Backward => {
+                        backward::decide_telling(&system, board.as_ref(), &Budget::unlimited())
+                    }
                     Method::Forward => {
                         forward::decide_within(&system, EFFORT, board.as_ref(), &Budget::unlimited())
                     }

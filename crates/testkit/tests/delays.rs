@@ -41,7 +41,8 @@ fn essences<'a>(program: &Program, all: impl IntoIterator<Item = &'a [Value]>) -
 }
 
 fn all<B: Bounding>(program: &Program, bounding: &B) -> Option<Explored<B::Object>> {
-    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(300)), ..Budget::unlimited() };
+    let budget =
+        Budget { deadline: Some(Instant::now() + Duration::from_millis(300)), ..Budget::unlimited() };
     let asynchronous = Asynchronous::new(program).expect("it has tasks");
     let explored = explore(&asynchronous, bounding, None, &budget);
     if explored.stopped.is_some() {

@@ -50,7 +50,8 @@ fn guesses(program: &Program) -> usize {
 
 /// The globals with which executions end, and whether one goes wrong; if that can be found out.
 fn depth_first(program: &Program, delays: usize, globals: &[usize]) -> Option<(BTreeSet<Vec<Value>>, bool)> {
-    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Budget::unlimited() };
+    let budget =
+        Budget { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Budget::unlimited() };
     let asynchronous = Asynchronous::new(program).expect("it has tasks");
     let explored = explore(&asynchronous, &Delays(DepthFirst), Some(delays), &budget);
     let ended = explored.finals.iter().map(|shared| globals.iter().map(|&slot| shared[slot]).collect());

@@ -1,7 +1,7 @@
 //! What can be said on the command line.
 
-use super::session::Limits;
 use super::Failure;
+use super::session::Limits;
 use crate::load::Options;
 use allways_engines::below::schedules::engine::Scheduler;
 use allways_engines::{Engine, Engines, Question};
@@ -287,11 +287,7 @@ pub struct Search {
 
 impl Search {
     /// The engine that is asked for, or that fits the bounds that are.
-    pub fn engine(
-        &self,
-        engines: &Engines,
-        question: &Question,
-    ) -> Result<&'static dyn Engine, Failure> {
+    pub fn engine(&self, engines: &Engines, question: &Question) -> Result<&'static dyn Engine, Failure> {
         if self.delays.is_some() && self.rounds.is_none() && question.scheduler.is_none() {
             let help =
                 "give --rounds R; or, for a program with tasks, check it with --scheduler NAME".to_string();

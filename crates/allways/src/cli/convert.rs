@@ -64,7 +64,10 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
         }
         (_, Format::Pds) => put_rules(&task, &session, arguments, context)?,
         (_, _) if arguments.threads.is_some() => {
-            return usage("--threads is for --to pds: a program keeps the numbers that it states", "leave it out");
+            return usage(
+                "--threads is for --to pds: a program keeps the numbers that it states",
+                "leave it out",
+            );
         }
         (Model::Program(program), _) => {
             let text = program_text(program, &task, arguments)?;

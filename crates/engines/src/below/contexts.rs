@@ -113,7 +113,7 @@ impl<'a> Contexts<'a> {
     pub fn report(self, verdict: Result<Verdict, Halt>) -> Outcome {
         let verdict = match verdict {
             Ok(verdict) => verdict,
-            Err(Halt::Bad(state)) => Verdict::Unsafe(self.space.trace(state)),
+            Err(Halt::Bad(state)) => Verdict::from(self.space.trace(state)),
             Err(Halt::Stop(reason)) => Verdict::Unknown(reason),
         };
         let exact = matches!(verdict, Verdict::Safe(_));
@@ -125,7 +125,11 @@ impl<'a> Contexts<'a> {
 pub struct ContextsEngine;
 
 impl PushdownEngine for ContextsEngine {
-    const INFO: Info = Info { needs: Some(Setting::Contexts), ..Info::new("contexts", "explores exactly the states within --contexts (CUBA, section 2.3)").knowing(&[Setting::Contexts]) };
+    const INFO: Info = Info {
+        needs: Some(Setting::Contexts),
+        ..Info::new("contexts", "explores exactly the states within --contexts (CUBA, section 2.3)")
+            .knowing(&[Setting::Contexts])
+    };
 
     fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let bound = question.contexts.unwrap_or(0);

@@ -255,7 +255,7 @@ impl<'a> Explorer<'a> {
     /// The verdict on a run that stopped here.
     pub fn halted(&self, halt: Halt) -> Verdict {
         match halt {
-            Halt::Bad(state) => Verdict::Unsafe(self.space.trace(state)),
+            Halt::Bad(state) => Verdict::from(self.space.trace(state)),
             Halt::Stop(reason) => Verdict::Unknown(reason),
         }
     }
@@ -265,7 +265,14 @@ impl<'a> Explorer<'a> {
 pub struct RoundsDelays;
 
 impl PushdownEngine for RoundsDelays {
-    const INFO: Info = Info { needs: Some(Setting::Rounds), ..Info::new("rounds-delays", "explores exactly the states within --rounds and --delays (DrUBA, Definition 1)").knowing(&[Setting::Rounds]) };
+    const INFO: Info = Info {
+        needs: Some(Setting::Rounds),
+        ..Info::new(
+            "rounds-delays",
+            "explores exactly the states within --rounds and --delays (DrUBA, Definition 1)",
+        )
+        .knowing(&[Setting::Rounds])
+    };
 
     fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let (rounds, delays) = (question.rounds.unwrap_or(0), question.delays.unwrap_or(0));

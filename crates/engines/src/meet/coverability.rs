@@ -6,7 +6,7 @@
 //! * [`forward`]: breadth first, with one thread, two, three, …; finds bugs;
 //! * [`duel`]: forward and backward against each other on two cores, what is used where no method is named.
 //!
-//! [`threads`] hands programs to them. What they share: [`net`], the rules in a form that is fast to use; [`basis`], sets of configurations; [`board`], what the sides of a duel tell; and
+//! Programs come here as [counter systems](crate::forms::CountedForm). What the methods share: [`net`], the rules in a form that is fast to use; [`basis`], sets of configurations; [`board`], what the sides of a duel tell; and
 //! [`shorten`](mod@shorten).
 //!
 //! All of them take the relaxed reading of rules that test for an exact number, except [`forward`]. A run that the exact
@@ -22,91 +22,181 @@ pub mod karp_miller;
 pub mod net;
 pub mod oracle;
 pub mod shorten;
-pub mod threads;
 
 use crate::budget::Budget;
-use allways_evidence::StopReason;
-use allways_evidence::counters::{Run, Verdict, check_run};
+use crate::engine::{Engine, Figures, Info, Outcome, Takes, Threads};
+use crate::forms::Forms;
+use crate::strategy::Strategy;
+use allways_evidence::counters::{Run, walk};
+use allways_evidence::{Certificate, Counted, Counterexample, StopReason, Verdict};
 use allways_model::counters::Counters;
+use allways_model::task::Instance;
+use std::time::Duration;
 
-/// A way to decide.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Method {
-    /// [`duel`]
-    Coverability,
-    /// [`backward`]
-    Backward,
-    /// [`karp_miller`]
-    KarpMiller,
-    /// [`forward`]
-    Forward,
+/// An engine on counter systems.
+pub struct CounterEngine {
+    info: &'static Info,
+    decide: fn(&Counters, &Budget) -> Outcome,
+    programs: Programs,
 }
 
-impl Method {
-    /// All of them; the first is used where none is named.
-    pub const ALL: [Method; 4] =
-        [Method::Coverability, Method::Backward, Method::KarpMiller, Method::Forward];
+/// What an engine says of programs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Programs {
+    Nothing,
+    /// That they are safe.
+    Safe,
+    /// Also that they go wrong, which is confirmed with as many threads as it takes.
+    SafeOrUnsafe,
+}
 
-    /// The name by which users choose it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Coverability => "coverability",
-            Method::Backward => "backward",
-            Method::KarpMiller => "karp-miller",
-            Method::Forward => "forward",
-        }
+const fn info(name: &'static str, summary: &'static str, takes: Takes) -> Info {
+    Info { takes, threads: Threads::AsStated, ..Info::new(name, summary) }
+}
+
+const COVERABILITY_INFO: Info =
+    info("coverability", "any number of threads: forward and backward against each other", Takes::Countable);
+
+/// [`duel`]
+pub static COVERABILITY: CounterEngine =
+    CounterEngine { info: &COVERABILITY_INFO, decide: duel::decide, programs: Programs::SafeOrUnsafe };
+
+/// The same, which gives up on a program where a target can be covered.
+pub static COVERABILITY_PROOF: CounterEngine =
+    CounterEngine { info: &COVERABILITY_INFO, decide: duel::decide, programs: Programs::Safe };
+
+/// [`backward`]
+pub static BACKWARD: CounterEngine = CounterEngine {
+    info: &info(
+        "backward",
+        "any number of threads: from what is bad back to where it starts",
+        Takes::Counters,
+    ),
+    decide: backward::decide,
+    programs: Programs::Nothing,
+};
+
+/// [`karp_miller`]
+pub static KARP_MILLER: CounterEngine = CounterEngine {
+    info: &info(
+        "karp-miller",
+        "any number of threads: forward, what can be pumped is any number; no broadcasts",
+        Takes::Counters,
+    ),
+    decide: karp_miller::decide,
+    programs: Programs::Nothing,
+};
+
+/// [`forward`]
+pub static FORWARD: CounterEngine = CounterEngine {
+    info: &info(
+        "forward",
+        "one thread, two, three, …: breadth first; finds bugs and proves nothing",
+        Takes::Counters,
+    ),
+    decide: forward::decide,
+    programs: Programs::Nothing,
+};
+
+impl CounterEngine {
+    /// Decides whether the system can cover one of its targets, or says why not. The system must be
+    /// [valid](Counters::validate).
+    pub fn decide(&self, system: &Counters, budget: &Budget) -> Outcome {
+        (self.decide)(system, budget).by(self.info)
     }
 
-    /// What it does, in one line.
-    pub fn summary(self) -> &'static str {
-        match self {
-            Method::Coverability => "any number of threads: forward and backward against each other",
-            Method::Backward => "any number of threads: from what is bad back to where it starts",
-            Method::KarpMiller => {
-                "any number of threads: forward, what can be pumped is any number; no broadcasts"
+    /// An outcome, by this engine: configurations, or sets of them, that were stored, and successors and predecessors that
+    /// were computed.
+    fn outcome(&self, verdict: Verdict, stored: usize, images: u64) -> Outcome {
+        let figures = Figures { concrete_states: Some(stored), images, ..Figures::default() };
+        Outcome::new(verdict, figures).by(self.info)
+    }
+
+    fn decide_program(&self, forms: &Forms, budget: &Budget) -> Result<Outcome, StopReason> {
+        let form = forms.counted(budget)?;
+        let outcome = (self.decide)(&form.counting.counters, budget);
+        let run = match outcome.verdict {
+            Verdict::Safe(Certificate::Basis(basis)) => {
+                let counted = Counted { products: form.products.clone(), basis: *basis };
+                let verdict = Verdict::Safe(Certificate::Counted(Box::new(counted)));
+                return Ok(Outcome { verdict, engine: None, ..outcome });
             }
-            Method::Forward => "one thread, two, three, …: breadth first; finds bugs and proves nothing",
+            Verdict::Unsafe(Counterexample::Run(run)) => run,
+            Verdict::Unknown(reason) => return Err(reason),
+            Verdict::Safe(_) | Verdict::Unsafe(_) => {
+                return Err(StopReason::GaveUp("evidence of a strange kind".to_string()));
+            }
+        };
+        if self.programs == Programs::Safe {
+            return Err(StopReason::GaveUp("a target can be covered by counters".to_string()));
+        }
+        let system = forms.at(Instance::Any).pushdown()?.system;
+        let mut counts = vec![1; system.threads()];
+        let kinds = &form.products.kinds;
+        for (thread, count) in counts.iter_mut().enumerate().filter(|(thread, _)| system.many(*thread)) {
+            let tokens = run.initial.tokens.iter();
+            let own =
+                tokens.filter(|(place, _)| form.counting.places[*place as usize].0 == kinds.kind(thread));
+            *count = own.map(|(_, count)| count).sum();
+        }
+        find_run(&counts, forms, budget)
+    }
+}
+
+/// For how long a number of threads is tried that is only a guess.
+const GUESS_BUDGET: Duration = Duration::from_secs(30);
+
+/// A run that goes wrong with so many threads. Counters of `at` are not tied to the threads that are counted; where they
+/// matter, it may take a few more.
+fn find_run(counts: &[u64], forms: &Forms, budget: &Budget) -> Result<Outcome, StopReason> {
+    for more in [0, 1, 2, 4, 8] {
+        let counts: Vec<u64> = counts.iter().map(|count| count.saturating_add(more)).collect();
+        // What goes wrong without any thread has no encoding.
+        let Some(exact) = forms.exactly(&counts).filter(|exact| exact.pushdown().is_ok()) else { continue };
+        let child = if more > 0 { budget.within(GUESS_BUDGET) } else { budget.child() };
+        let outcome = Strategy::Portfolio.run(&exact, &child);
+        if let Some(outcome) = outcome.filter(|outcome| matches!(outcome.verdict, Verdict::Unsafe(_))) {
+            return Ok(Outcome { instance: Some(exact.instance().clone()), ..outcome });
         }
     }
+    Err(StopReason::GaveUp("a target can be covered by counters, but no run was found".to_string()))
 }
 
-/// What came out, and what it took.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The answer; a claim until a checker of `evidence` has accepted it.
-    pub verdict: Verdict,
-    /// The method that gave it.
-    pub method: Method,
-    /// Configurations, or sets of them, that were stored.
-    pub stored: usize,
-    /// Successors and predecessors that were computed.
-    pub images: u64,
-}
-
-impl Outcome {
-    fn unknown(method: Method, reason: StopReason) -> Outcome {
-        Outcome { verdict: Verdict::Unknown(reason), method, stored: 0, images: 0 }
+impl Engine for CounterEngine {
+    fn info(&self) -> &'static Info {
+        self.info
     }
-}
 
-/// Decides whether the system can cover one of its targets, or says why not. The system must be
-/// [valid](Counters::validate).
-pub fn decide(system: &Counters, method: Method, budget: &Budget) -> Outcome {
-    match method {
-        Method::Coverability => duel::decide(system, budget),
-        Method::Backward => backward::decide(system, budget),
-        Method::KarpMiller => karp_miller::decide(system, budget),
-        Method::Forward => forward::decide(system, budget),
+    fn supports(&self, forms: &Forms) -> Result<(), String> {
+        let name = self.info.name;
+        match (forms.counters(), self.programs) {
+            (Some(_), _) => Ok(()),
+            (None, Programs::Nothing) => Err(format!("engine `{name}` supports counter systems only")),
+            (None, _) if forms.question().property.deadlock => {
+                Err(format!("engine `{name}` does not support deadlocks"))
+            }
+            (None, _) if !forms.is_open() => Err(format!(
+                "engine `{name}` supports counter systems, and programs that leave the number of threads open"
+            )),
+            (None, _) => Ok(()),
+        }
+    }
+
+    fn run(&self, forms: &Forms, budget: &Budget) -> Outcome {
+        match forms.counters() {
+            Some(counters) => (self.decide)(counters, budget),
+            None => self.decide_program(forms, budget).unwrap_or_else(Outcome::unknown),
+        }
     }
 }
 
 /// A run that was found by relaxed rules, if the exact ones allow it.
-fn exactly(system: &Counters, run: Run) -> Verdict {
-    match check_run(system, &run) {
+fn confirm_exactly(system: &Counters, run: Run) -> Verdict {
+    match walk(system, &run) {
         Err(_) if !system.is_monotone() => {
             let why = "by relaxed rules, in which tests for an exact number let the rest vanish, a target can be covered";
             Verdict::Unknown(StopReason::GaveUp(why.to_string()))
         }
-        _ => Verdict::Unsafe(run),
+        _ => Verdict::from(run),
     }
 }

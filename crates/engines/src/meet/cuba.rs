@@ -44,7 +44,10 @@ pub struct Cuba;
 pub struct CubaSymbolic;
 
 impl PushdownEngine for Scheme1 {
-    const INFO: Info = Info { lists_states: true, ..Info::new("scheme1", "explores growing contexts until the states stop growing (CUBA, Scheme 1)") };
+    const INFO: Info = Info {
+        lists_states: true,
+        ..Info::new("scheme1", "explores growing contexts until the states stop growing (CUBA, Scheme 1)")
+    };
 
     fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         if let Err(StopReason::GaveUp(_)) = require_finite_contexts(system, question, budget) {
@@ -84,7 +87,11 @@ fn scheme1_on_sets(system: &dyn Pushdown, question: &Question, budget: &Budget) 
 }
 
 impl PushdownEngine for Cuba {
-    const INFO: Info = Info::new("cuba", "explores growing contexts; at a plateau of visible states tests the generators (CUBA, Algorithm 3)").knowing(&[Setting::PublishedBound, Setting::Window]);
+    const INFO: Info = Info::new(
+        "cuba",
+        "explores growing contexts; at a plateau of visible states tests the generators (CUBA, Algorithm 3)",
+    )
+    .knowing(&[Setting::PublishedBound, Setting::Window]);
 
     fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let mut explorer = Contexts::new(system, question, budget);
@@ -216,7 +223,11 @@ impl<'a> Above<'a> {
 }
 
 impl PushdownEngine for CubaSymbolic {
-    const INFO: Info = Info::new("cuba-symbolic", "the same with sets of stacks as automata, for contexts that reach infinitely many states").knowing(&[Setting::PublishedBound, Setting::Window]);
+    const INFO: Info = Info::new(
+        "cuba-symbolic",
+        "the same with sets of stacks as automata, for contexts that reach infinitely many states",
+    )
+    .knowing(&[Setting::PublishedBound, Setting::Window]);
 
     fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let mut explorer = Symbolic::new(system, Kinds::distinct(system.threads()), question, budget);

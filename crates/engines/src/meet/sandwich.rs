@@ -27,7 +27,11 @@ use allways_model::symmetry::Kinds;
 pub struct Sandwich;
 
 impl PushdownEngine for Sandwich {
-    const INFO: Info = Info::new("sandwich", "bounds the visible states from above and searches a witness for each from below, until they meet").knowing(&[Setting::NoSymmetry, Setting::Window]);
+    const INFO: Info = Info::new(
+        "sandwich",
+        "bounds the visible states from above and searches a witness for each from below, until they meet",
+    )
+    .knowing(&[Setting::NoSymmetry, Setting::Window]);
 
     fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let kinds = question.kinds(system);
@@ -36,7 +40,7 @@ impl PushdownEngine for Sandwich {
         let outcome = meet(system, question, budget, &kinds, &mut search, &mut figures);
         let (verdict, exact) = match outcome {
             Ok((invariant, exact)) => (invariant.into(), exact),
-            Err(Halt::Bad(state)) => (Verdict::Unsafe(search.space().trace(state)), false),
+            Err(Halt::Bad(state)) => (Verdict::from(search.space().trace(state)), false),
             Err(Halt::Stop(reason)) => (Verdict::Unknown(reason), false),
         };
         figures.images += search.space().images();

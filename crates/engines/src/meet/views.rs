@@ -8,28 +8,94 @@
 use crate::above::views::forms::{Level, forms};
 use crate::above::views::weights::weights;
 use crate::above::views::{Growing, NoViews};
+use crate::budget::Budget;
+use crate::confirm::solver;
+use crate::engine::{Cell, Engine, Figures, Info, Outcome, Setting, Takes, Threads};
+use crate::forms::Forms;
+use crate::meet::observation::walk;
 use allways_evidence::views::MOST;
-use allways_evidence::views::obligations::Setting;
+use allways_evidence::views::obligations::Setting as Obligations;
 use allways_evidence::views::steps::Steps;
-use allways_evidence::{StopReason, Views};
+use allways_evidence::{Certificate, StopReason, Verdict, Views as ViewSet};
+use allways_model::encoding::Encoded;
 use allways_model::program::Program;
 use allways_model::program::reduction::reduce;
+use allways_model::task::{Instance, Task};
 use allways_smt::{Failure, Process, Settings};
+use std::time::Duration;
+
+/// The engine `views`; see the module.
+pub struct Views;
+
+const INFO: Info = Info {
+    takes: Takes::Programs,
+    threads: Threads::AsStated,
+    ..Info::new(
+        "views",
+        "programs with integers, any number of threads: what few threads see together, by predicates and a solver",
+    )
+    .knowing(&[Setting::Solver])
+};
+
+/// For how long predicates are watched on a walk through rounds and delays.
+const WALK_BUDGET: Duration = Duration::from_secs(60);
+
+impl Engine for Views {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn supports(&self, run: &Forms) -> Result<(), String> {
+        match run.program() {
+            None => Err("engine `views` supports programs only".to_string()),
+            Some(_) if run.question().property.deadlock => {
+                Err("engine `views` does not support deadlocks".to_string())
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn run(&self, run: &Forms, budget: &Budget) -> Outcome {
+        let (Some(task), Some(program)) = (run.task(), run.program()) else {
+            return Outcome::unknown(StopReason::GaveUp("engine `views` supports programs only".to_string()));
+        };
+        let counts = match task.counts(program) {
+            Ok(counts) => counts,
+            Err(error) => return Outcome::unknown(StopReason::GaveUp(error.to_string())),
+        };
+        let settings = solver(run.question(), budget);
+        let found = find(program, &counts, &settings, &|| budget.check().err());
+        let mut figures = Figures { remarks: found.remarks, ..Figures::default() };
+        if run.question().observe && !program.hints.is_empty() && !run.is_open() {
+            figures.walk = observed(task, program, &budget.within(WALK_BUDGET));
+        }
+        let verdict = match found.views {
+            Ok(views) => Verdict::Safe(Certificate::Views(Box::new(views))),
+            Err(reason) => Verdict::Unknown(reason),
+        };
+        Outcome::new(verdict, figures)
+    }
+}
+
+/// What the predicates of a program, all of whose variables are kept, show on the way through growing rounds and delays.
+fn observed(task: &Task, program: &Program, budget: &Budget) -> Vec<Cell> {
+    let Ok(Some(threads)) = task.threads_of(program, &Instance::Few(1)) else { return Vec::new() };
+    let Ok(encoded) = Encoded::new(program, &threads, false) else { return Vec::new() };
+    walk(&encoded, budget).unwrap_or_default()
+}
 
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The views, or why there are none.
-    pub views: Result<Views, StopReason>,
+    pub views: Result<ViewSet, StopReason>,
     /// What was tried, level by level, for people.
     pub remarks: Vec<String>,
 }
 
 /// Whether the method applies, and why not.
 pub fn applies(program: &Program) -> Result<Steps, String> {
-    Steps::new(program).map_err(|unsupported| {
-        format!("views cannot speak of {} (line {})", unsupported.what, unsupported.span.line)
-    })
+    Steps::new(program).map_err(|unsupported| unsupported.to_string())
 }
 
 /// The levels that are tried, one after the other.
@@ -77,7 +143,7 @@ fn search(
     settings: &Settings,
     stop: &dyn Fn() -> Option<StopReason>,
     remarks: &mut Vec<String>,
-) -> Result<Views, StopReason> {
+) -> Result<ViewSet, StopReason> {
     let steps = applies(program).map_err(StopReason::GaveUp)?;
     let threads = counts.iter().try_fold(0_usize, |sum, count| sum.checked_add((*count)?));
     if threads == Some(0) {
@@ -93,14 +159,14 @@ fn search(
     let explained = weights(&steps);
     let mut why = String::new();
     for level in levels(!steps.hints.is_empty(), counts) {
-        let views = Views {
+        let views = ViewSet {
             counts: counts.to_vec(),
             size: level.size,
             anchored: level.anchored,
             weights: if level.differences { explained.weights.clone() } else { Vec::new() },
-            ..Views::default()
+            ..ViewSet::default()
         };
-        let setting = Setting::new(program, &steps, &views).map_err(|unsupported| {
+        let setting = Obligations::new(program, &steps, &views).map_err(|unsupported| {
             StopReason::GaveUp(format!("views cannot speak of {}", unsupported.what))
         })?;
         let mut solver = Process::start(settings, &wanted).map_err(gave_up)?;

@@ -21,7 +21,14 @@ use allways_model::pushdown::Pushdown;
 pub struct Both;
 
 impl PushdownEngine for Both {
-    const INFO: Info = Info { threads: crate::engine::Threads::FixedOrAny, ..Info::new("modular-both", "modular-relaxed with the sets of modular-quadratic; never coarser than either").knowing(&[Setting::NoSymmetry]) };
+    const INFO: Info = Info {
+        threads: crate::engine::Threads::FixedOrAny,
+        ..Info::new(
+            "modular-both",
+            "modular-relaxed with the sets of modular-quadratic; never coarser than either",
+        )
+        .knowing(&[Setting::NoSymmetry])
+    };
 
     fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         let method = Method { system, question, budget };

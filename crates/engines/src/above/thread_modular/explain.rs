@@ -57,7 +57,11 @@ fn pair(shared: Shared, one: (usize, Symbol), other: (usize, Symbol)) -> Pair {
 }
 
 /// Explains why the sets of Flanagan and Qadeer do not prove a property, or says that they do.
-pub fn explain(system: &dyn Pushdown, property: &Property, budget: &Budget) -> Result<Explanation, StopReason> {
+pub fn explain(
+    system: &dyn Pushdown,
+    property: &Property,
+    budget: &Budget,
+) -> Result<Explanation, StopReason> {
     let views = Views::one(Population::of(system, false));
     let sets = Saturation::compute(system, views.clone(), LOOKED_AT, budget)?;
     let judge = Judge { system, views: &sets.views, locals: &sets.locals };

@@ -20,7 +20,14 @@ use rustc_hash::FxBuildHasher;
 pub struct Frontier;
 
 impl PushdownEngine for Frontier {
-    const INFO: Info = Info { threads: crate::engine::Threads::FixedOrAny, ..Info::new("modular-frontier", "as modular, but forgets at each step what was before; exponential, for comparison").knowing(&[Setting::NoSymmetry]) };
+    const INFO: Info = Info {
+        threads: crate::engine::Threads::FixedOrAny,
+        ..Info::new(
+            "modular-frontier",
+            "as modular, but forgets at each step what was before; exponential, for comparison",
+        )
+        .knowing(&[Setting::NoSymmetry])
+    };
 
     fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
         steps::run(Method { system, question, budget }, Views::one, search)

@@ -193,9 +193,9 @@ fn conclude(
                 }
             }
         }
-        Some((_, None)) => gave_up(
-            "the run that was found goes wrong only if the tasks that the scheduler dropped are gone",
-        ),
+        Some((_, None)) => {
+            gave_up("the run that was found goes wrong only if the tasks that the scheduler dropped are gone")
+        }
         None if found.exhausted => {
             let outcome = Strategy::Portfolio.run(&forms, budget);
             let mut outcome = outcome.unwrap_or_else(|| gave_up("there is nothing to do"));

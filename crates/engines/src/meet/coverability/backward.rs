@@ -11,10 +11,11 @@ use super::board::Board;
 use super::invariants::Invariants;
 use super::net::{Entry, Net, Rows, configuration, count, row};
 use super::oracle::Oracle;
-use super::{Method, Outcome, exactly};
+use super::{BACKWARD, confirm_exactly};
 use crate::budget::{Budget, Progress};
-use allways_evidence::StopReason;
-use allways_evidence::counters::{Proof, Run, Verdict};
+use crate::engine::Outcome;
+use allways_evidence::counters::{self, Run};
+use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::{Counters, Shared};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,7 +30,7 @@ pub fn decide_telling(system: &Counters, board: Option<&Board>, budget: &Budget)
     let made = Net::new(system).and_then(|net| Ok((net, Oracle::new(system, budget)?)));
     let (net, oracle) = match made {
         Ok(made) => made,
-        Err(reason) => return Outcome::unknown(Method::Backward, reason),
+        Err(reason) => return BACKWARD.outcome(Verdict::Unknown(reason), 0, 0),
     };
     let mut search = Search {
         system,
@@ -43,7 +44,7 @@ pub fn decide_telling(system: &Counters, board: Option<&Board>, budget: &Budget)
         images: 0,
     };
     let verdict = search.run(budget).unwrap_or_else(Verdict::Unknown);
-    Outcome { verdict, method: Method::Backward, stored: search.basis.stored(), images: search.images }
+    BACKWARD.outcome(verdict, search.basis.stored(), search.images)
 }
 
 struct Search<'a> {
@@ -66,7 +67,7 @@ impl Search<'_> {
         for bad in self.system.bad() {
             let tokens = row(&bad.tokens)?;
             if let Some(run) = self.add(bad.shared, &tokens, None) {
-                return Ok(exactly(self.system, run));
+                return Ok(confirm_exactly(self.system, run));
             }
         }
         let mut rules = Vec::new();
@@ -88,7 +89,7 @@ impl Search<'_> {
                 for tokens in found.iter() {
                     self.images += 1;
                     if let Some(run) = self.add(from, tokens, Some((number, member))) {
-                        return Ok(exactly(self.system, run));
+                        return Ok(confirm_exactly(self.system, run));
                     }
                 }
                 if self.images >= look {
@@ -105,11 +106,11 @@ impl Search<'_> {
                 }
             }
         }
-        let basis = self.basis.members().collect();
-        Ok(Verdict::Safe(Proof {
+        let members = self.basis.members().collect();
+        Ok(Verdict::from(counters::Basis {
             bound: Some(self.oracle.limits(budget)?),
             weights: self.invariants.weights(),
-            basis,
+            members,
         }))
     }
 

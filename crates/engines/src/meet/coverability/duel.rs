@@ -7,20 +7,16 @@
 
 use super::board::Board;
 use super::forward::{Effort, decide_within};
-use super::{Method, Outcome, backward, karp_miller};
+use super::{backward, karp_miller};
 use crate::budget::Budget;
-use allways_evidence::StopReason;
-use allways_evidence::counters::Verdict;
+use crate::engine::Outcome;
+use crate::race::{Lane, race};
+use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::Counters;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 /// For so long backward is alone.
 const HEAD_START: Duration = Duration::from_millis(10);
-
-/// So often the caller is asked whether it is over.
-const LOOK: Duration = Duration::from_millis(2);
 
 /// So much is explored before the tree takes over…
 const BEFORE_THE_TREE: Effort = Effort { images: 1 << 15, stored: 1 << 20 };
@@ -28,53 +24,13 @@ const BEFORE_THE_TREE: Effort = Effort { images: 1 << 15, stored: 1 << 20 };
 /// …and so much if there is none.
 const WITHOUT_A_TREE: Effort = Effort { images: u64::MAX, stored: 1 << 20 };
 
-/// Decides, or says why neither side could.
+/// Decides, or says why neither side could. Of two that gave up, what backward says is more telling.
 pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
-    let over = AtomicBool::new(false);
     let board = Board::new(system);
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        let start = |side: fn(&Counters, Option<&Board>, &Budget) -> Outcome| {
-            let (sender, over, board) = (sender.clone(), &over, board.as_ref());
-            scope.spawn(move || {
-                let report = side(system, board, &Budget { over: Some(over), ..*budget });
-                // The receiver is gone only if the duel is over.
-                let _ = sender.send(report);
-            });
-        };
-        start(backward::decide_telling);
-        let mut first = receiver.recv_timeout(HEAD_START).ok();
-        if let Some(report) = first.take_if(|report| decided(report)) {
-            return report;
-        }
-        start(ahead);
-        // So that a side which ends without a word, by a panic, is noticed.
-        drop(sender);
-        let next = || loop {
-            match receiver.recv_timeout(LOOK) {
-                Ok(report) => return report,
-                Err(RecvTimeoutError::Disconnected) => panic!("both sides report"),
-                // Whoever called may have been told elsewhere that it is over; the sides only look at this duel.
-                Err(RecvTimeoutError::Timeout) => {
-                    if budget.over.is_some_and(|outer| outer.load(Ordering::Relaxed)) {
-                        over.store(true, Ordering::Relaxed);
-                    }
-                }
-            }
-        };
-        let second = next();
-        if decided(&second) {
-            over.store(true, Ordering::Relaxed);
-            return second;
-        }
-        let last = first.unwrap_or_else(next);
-        // Of two that gave up, what backward says is more telling.
-        if decided(&last) || last.method == Method::Backward { last } else { second }
-    })
-}
-
-fn decided(report: &Outcome) -> bool {
-    !matches!(report.verdict, Verdict::Unknown(_))
+    let back = |budget: &Budget| backward::decide_telling(system, board.as_ref(), budget);
+    let ahead = |budget: &Budget| ahead(system, board.as_ref(), budget);
+    let lanes = [Lane::new(&back), Lane { after: HEAD_START, run: &ahead }];
+    race(&lanes, Outcome::settled, None, budget).best()
 }
 
 fn ahead(system: &Counters, board: Option<&Board>, budget: &Budget) -> Outcome {

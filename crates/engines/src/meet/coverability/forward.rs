@@ -5,11 +5,12 @@
 //! round to round. In a monotone system a configuration that is covered by one that was seen is left out: whatever it can
 //! cover, the other can.
 
+use super::FORWARD;
 use super::board::{Board, Reader};
-use super::{Method, Outcome};
 use crate::budget::{Budget, Progress};
-use allways_evidence::StopReason;
-use allways_evidence::counters::{Run, Verdict};
+use crate::engine::Outcome;
+use allways_evidence::counters::Run;
+use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::step::step;
 use allways_model::counters::{Configuration, Counters, Initial, Rule};
 use hashbrown::{HashMap, HashSet};
@@ -33,7 +34,7 @@ pub struct Effort {
 pub fn decide_within(system: &Counters, effort: Effort, board: Option<&Board>, budget: &Budget) -> Outcome {
     let mut search = Search::new(system, effort, board);
     let verdict = search.run(budget).unwrap_or_else(Verdict::Unknown);
-    Outcome { verdict, method: Method::Forward, stored: search.stored, images: search.images }
+    FORWARD.outcome(verdict, search.stored, search.images)
 }
 
 struct Search<'a> {
@@ -77,7 +78,7 @@ impl<'a> Search<'a> {
     }
 
     fn run(&mut self, budget: &Budget) -> Result<Verdict, StopReason> {
-        let mut budget = self.effort.stored.min(1 << 10);
+        let mut room = self.effort.stored.min(1 << 10);
         // The sets of initial configurations, and how many tokens more there are, that were not explored to the end.
         let mut open: Vec<(&Initial, u64)> = Vec::new();
         for more in 0.. {
@@ -93,15 +94,15 @@ impl<'a> Search<'a> {
             let mut unfinished = Vec::new();
             for (initial, more) in open {
                 let starts = starts(initial, more, self.system.is_monotone());
-                match self.explore(starts, budget, budget)? {
-                    Explored::Found(run) => return Ok(Verdict::Unsafe(run)),
+                match self.explore(starts, room, budget)? {
+                    Explored::Found(run) => return Ok(Verdict::from(run)),
                     Explored::All => {}
-                    Explored::Part if budget >= self.effort.stored => {}
+                    Explored::Part if room >= self.effort.stored => {}
                     Explored::Part => unfinished.push((initial, more)),
                 }
             }
             open = unfinished;
-            budget = budget.saturating_mul(2).min(self.effort.stored);
+            room = room.saturating_mul(2).min(self.effort.stored);
         }
         Err(StopReason::Bound("all that can be reached, but a search forward gives no proof".to_string()))
     }
@@ -116,7 +117,7 @@ impl<'a> Search<'a> {
     fn explore(
         &mut self,
         starts: Vec<Configuration>,
-        budget: usize,
+        room: usize,
         budget: &Budget,
     ) -> Result<Explored, StopReason> {
         const EVERY: u64 = 1 << 6;
@@ -133,7 +134,7 @@ impl<'a> Search<'a> {
         }
         let mut next = 0;
         while next < found.len() {
-            if found.len() > budget {
+            if found.len() > room {
                 return Ok(Explored::Part);
             }
             let shared = found[next].0.shared;

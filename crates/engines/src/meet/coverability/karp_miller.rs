@@ -16,11 +16,12 @@
 //! what it takes is. At a node that was enlarged, if more is needed where it got ω than it had, walk back around the loop
 //! once more: there is less to be needed each time. At the root, any number is any number.
 
+use super::KARP_MILLER;
 use super::shorten::shorten;
-use super::{Method, Outcome};
 use crate::budget::{Budget, Progress};
-use allways_evidence::StopReason;
-use allways_evidence::counters::{Limit, Proof, Run, Verdict};
+use crate::engine::Outcome;
+use allways_evidence::counters::{Basis, Limit, Run};
+use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::{Bag, Configuration, Counters, Local, Shared};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -30,7 +31,7 @@ pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
     let mut tree =
         Tree { system, nodes: Vec::new(), by_shared: HashMap::default(), waiting: Vec::new(), images: 0 };
     let verdict = tree.grow(budget).unwrap_or_else(Verdict::Unknown);
-    Outcome { verdict, method: Method::KarpMiller, stored: tree.nodes.len(), images: tree.images }
+    KARP_MILLER.outcome(verdict, tree.nodes.len(), tree.images)
 }
 
 /// Any number of tokens.
@@ -107,7 +108,7 @@ impl Tree<'_> {
                 }
             }
         }
-        Ok(Verdict::Safe(Proof { bound: Some(self.limits()), ..Proof::default() }))
+        Ok(Verdict::from(Basis { bound: Some(self.limits()), ..Basis::default() }))
     }
 
     /// Adds a node unless it is within one that is there. If a target is within it, gives the node and the target.
@@ -180,7 +181,7 @@ impl Tree<'_> {
         };
         let mut rules = back.rules;
         rules.reverse();
-        Ok(Verdict::Unsafe(shorten(self.system, Run { initial, rules })))
+        Ok(Verdict::from(shorten(self.system, Run { initial, rules })))
     }
 
     /// The largest nodes.
