@@ -8,7 +8,7 @@
 //! use allways::counters::check;
 //! use allways::Watch;
 //! use allways_engines::meet::coverability::Method;
-//! use allways_evidence::counters::Verdict;
+//! use allways_evidence::{Counterexample, Verdict};
 //! use allways_model::counters::{Bag, Counters, Initial, Rule, Target};
 //!
 //! // Any number of threads are outside, 0, or inside, 1; the shared state says whether somebody is inside.
@@ -27,7 +27,7 @@
 //! // A broadcast that sends all that wait inside.
 //! system.rules.push(Rule { moves: vec![(2, Some(1))], ..Rule::plain(0, 0, one(0), one(0), 3) });
 //! let checked = check(&system, Method::Coverability, &Watch::none()).expect("no evidence is refuted");
-//! let Verdict::Unsafe(run) = checked.report.verdict else { panic!("two can be inside") };
+//! let Verdict::Unsafe(Counterexample::Run(run)) = checked.report.verdict else { panic!("two can be inside") };
 //! assert_eq!(run.rules, [2], "the rules that fire, by their index");
 //! ```
 
@@ -38,7 +38,7 @@ use allways_engines::above::thread_modular;
 use allways_engines::engine::Watch;
 use allways_engines::meet::coverability::{Method, Report, decide};
 use allways_evidence::counted::counters_of;
-use allways_evidence::counters::{Rejection, Verdict, check_proof, check_run};
+use allways_evidence::{Judge, Rejection, Subject, Verdict, certify};
 use allways_lang::diagnostic::{Diagnostic, Diagnostics};
 use allways_lang::{spec, tts};
 use allways_model::counters::{Bag, Counters, Target};
@@ -158,15 +158,18 @@ pub fn check(system: &Counters, method: Method, watch: &Watch) -> Result<Checked
         Err(reason) => Report { verdict: Verdict::Unknown(reason), method, stored: 0, images: 0 },
     };
     let searching = started.elapsed();
-    let (claim, judged) = match &report.verdict {
-        Verdict::Safe(proof) => ("safe", check_proof(system, proof, &|| watch.room_for(0).err())),
-        Verdict::Unsafe(run) => ("unsafe", check_run(system, run).map(drop)),
-        Verdict::Unknown(_) => ("unknown", Ok(())),
+    let stop = || watch.room_for(0).err();
+    let judged = match report.verdict.evidence() {
+        Some(evidence) => certify(&Subject::Counters(system), evidence, &mut Judge::new(&stop)),
+        None => Ok(()),
     };
     match judged {
         Ok(()) => {}
         Err(Rejection::Stopped(reason)) => report.verdict = Verdict::Unknown(reason),
-        Err(Rejection::Because(why)) => return Err(Refuted { engine: report.method.name(), claim, why }),
+        Err(rejection) => {
+            let claim = if let Verdict::Unsafe(_) = report.verdict { "unsafe" } else { "safe" };
+            return Err(Refuted { engine: report.method.name(), claim, why: rejection.to_string() });
+        }
     }
     let certified = !matches!(report.verdict, Verdict::Unknown(_));
     Ok(Checked { report, certified, searching, checking: started.elapsed() - searching })

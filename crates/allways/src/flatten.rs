@@ -6,7 +6,7 @@
 
 use crate::verify::{Refuted, check};
 use allways_engines::engine::{Question, Watch, engines};
-use allways_evidence::{Invariant, Proof, Verdict};
+use allways_evidence::{Certificate, Invariant, Verdict};
 use allways_model::property::Property;
 use allways_model::pushdown::{
     EMPTY, Explicit, Pushdown, Rule, Shared, Stack, State, Symbol, ThreadRules, Word,
@@ -38,8 +38,8 @@ pub fn flatten(system: &dyn Pushdown, asked: &[Shared], watch: &Watch) -> Result
     let question = Question { property: Property::default(), ..Question::default() };
     let checked = check(system, &question, engine, watch).map_err(NotFlat::Refuted)?;
     let invariant = match checked.report.verdict {
-        Verdict::Safe(Proof::Invariant(invariant)) => invariant,
-        Verdict::Safe(Proof::Products(_) | Proof::Counted(_)) => {
+        Verdict::Safe(Certificate::Invariant(invariant)) => invariant,
+        Verdict::Safe(_) => {
             return Err(NotFlat::Unknown("the engine gave no list of states".to_string()));
         }
         Verdict::Unknown(reason) => return Err(NotFlat::Unknown(reason.to_string())),

@@ -4,7 +4,7 @@
 //! answer](verify) through the checkers of evidence before it counts as one. The program `allways` is a thin layer above.
 //!
 //! ```
-//! use allways::{Options, Question, Verdict, Watch, auto, check, load};
+//! use allways::{Counterexample, Options, Question, Verdict, Watch, auto, check, load};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Two threads that take a lock and call themselves inside the critical section, to any depth. Beside the file are
@@ -21,7 +21,7 @@
 //! // Something else to avoid, and a run that does not: `1|4,0`, the first thread about to release the lock.
 //! let property = loaded.property(&["1|4,0".to_string()], &watch)?;
 //! let checked = check(&loaded.system, &Question { property, ..question }, auto(), &watch)?;
-//! let Verdict::Unsafe(trace) = checked.report.verdict else { panic!("it can get there") };
+//! let Verdict::Unsafe(Counterexample::Trace(trace)) = checked.report.verdict else { panic!("it can get there") };
 //! let lines: Vec<u32> = trace.steps.iter().map(|step| step.line).collect();
 //! assert_eq!(lines.len(), 2, "it takes the lock, and its work returns");
 //! # Ok(())
@@ -43,7 +43,7 @@ pub mod views;
 pub use allways_engines::engine::{
     Engine, Figures, Progress, Question, Report, VisibleStates, Watch, auto, engines,
 };
-pub use allways_evidence::{Evidence, Proof, StopReason, Verdict};
+pub use allways_evidence::{Certificate, Counterexample, Evidence, StopReason, Verdict};
 pub use load::{LoadError, Loaded, Options, Remarks, Text, load};
 pub use story::Story;
 pub use system::System;

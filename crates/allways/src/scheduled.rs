@@ -212,7 +212,7 @@ impl Engine for Known {
 
     fn run(&self, _: &dyn Pushdown, _: &Question, _: &Watch) -> Report {
         let mut report = nothing(StopReason::Interrupted);
-        report.verdict = Verdict::Unsafe(self.trace.clone());
+        report.verdict = self.trace.clone().into();
         report.engine = Some(self.scheduler.name());
         report
     }

@@ -7,7 +7,9 @@
 use allways_engines::engine::{Engine, Figures, Question, Report, VisibleStates, Watch};
 use allways_engines::meet::coverability::threads::{self, Covered};
 use allways_engines::{Shortest, shortest};
-use allways_evidence::{Proof, Rejection, StopReason, Verdict, replay};
+use allways_evidence::{
+    Certificate, Counterexample, Judge, Rejection, StopReason, Subject, Verdict, certify as accept, replay,
+};
 use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
@@ -167,11 +169,11 @@ pub fn cover(
         other => return Ok(Err(other)),
     };
     let searching = started.elapsed();
-    let proof = Proof::Counted(counted);
-    match proof.check(system, &question.property, &|| watch.room_for(0).err()) {
-        Ok(()) => {
+    let verdict = Verdict::Safe(Certificate::Counted(counted));
+    match certify(system, &question.property, &verdict, watch) {
+        Ok(_) => {
             let engine = Some("coverability");
-            let report = Report { verdict: Verdict::Safe(proof), engine, ..nothing(StopReason::Interrupted) };
+            let report = Report { verdict, engine, ..nothing(StopReason::Interrupted) };
             Ok(Ok(Checked {
                 report,
                 certified: true,
@@ -193,7 +195,7 @@ pub fn shorten(
     checked: &mut Checked,
     watch: &Watch,
 ) -> Result<(), Refuted> {
-    let Verdict::Unsafe(known) = &mut checked.report.verdict else { return Ok(()) };
+    let Verdict::Unsafe(Counterexample::Trace(known)) = &mut checked.report.verdict else { return Ok(()) };
     let started = Instant::now();
     let Shortest { trace, minimal } = shortest(system, property, known, watch);
     checked.shortening = started.elapsed();
@@ -224,11 +226,12 @@ pub fn reach(
     let started = Instant::now();
     let mut converged = false;
     let mut visible = Bound::AtLeast;
-    if let Verdict::Safe(Proof::Products(_) | Proof::Counted(_)) = &report.verdict {
+    if matches!(&report.verdict, Verdict::Safe(certificate) if !matches!(certificate, Certificate::Invariant(_)))
+    {
         let why = "products of thread states bound what is reachable, and are not counted".to_string();
         report.verdict = Verdict::Unknown(StopReason::GaveUp(why));
     }
-    if let Verdict::Safe(Proof::Invariant(invariant)) = &report.verdict {
+    if let Verdict::Safe(Certificate::Invariant(invariant)) = &report.verdict {
         let (allowed, reached) = (invariant.visible_count(), report.visible.count());
         let doubt = if !report.exact {
             Some("the visible states are a bound: not each of them is known to be reachable".to_string())
@@ -282,10 +285,8 @@ fn certify(
     verdict: &Verdict,
     watch: &Watch,
 ) -> Result<bool, Rejection> {
-    match verdict {
-        Verdict::Safe(proof) => proof.check(system, property, &|| watch.room_for(0).err())?,
-        Verdict::Unsafe(trace) => replay(system, property, trace)?,
-        Verdict::Unknown(_) => return Ok(false),
-    }
+    let Some(evidence) = verdict.evidence() else { return Ok(false) };
+    let stop = || watch.room_for(0).err();
+    accept(&Subject::Pushdown { system, property }, evidence, &mut Judge::new(&stop))?;
     Ok(true)
 }

@@ -3,10 +3,9 @@
 use crate::verify::Refuted;
 use allways_engines::engine::Watch;
 use allways_engines::meet::views::find;
-use allways_evidence::views::{Judge, check};
-use allways_evidence::{Rejection, StopReason, Views};
+use allways_evidence::{Certificate, Judge, Rejection, StopReason, Subject, Views, certify as accept};
 use allways_model::program::{Program, Type};
-use allways_smt::{Process, Query, Settings};
+use allways_smt::{Query, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -51,7 +50,7 @@ pub fn prove(
     let mut viewed =
         Viewed { views: found.views, remarks: found.remarks, searching, checking: Duration::ZERO };
     if let Ok(views) = &viewed.views {
-        let certified = certify(program, views, settings, dump, watch);
+        let certified = certify(program, counts, views, settings, dump, watch);
         viewed.checking = started.elapsed() - searching;
         match certified {
             Ok(queries) => viewed.remarks.push(format!("{queries} queries of the checker")),
@@ -67,43 +66,36 @@ pub fn prove(
 /// The checker's word on views: how many queries it took, each of which is written to the folder, if one is given.
 pub fn certify(
     program: &Program,
+    counts: &[Option<usize>],
     views: &Views,
     settings: &Settings,
     dump: Option<&Path>,
     watch: &Watch,
 ) -> Result<usize, Rejection> {
-    let wanted = || watch.room_for(0).is_err();
-    let gave_up = |why: String| Rejection::Stopped(StopReason::GaveUp(why));
-    let mut solver = Process::start(settings, &wanted).map_err(|failure| match watch.room_for(0) {
-        Err(reason) => Rejection::Stopped(reason),
-        Ok(()) => gave_up(failure.to_string()),
-    })?;
-    let mut dumped = Dump { folder: dump.map(Path::to_path_buf), written: 0, fault: None };
-    let checked = {
-        let mut witness = |query: &Query| dumped.write(query);
-        check(program, views, &mut Judge { solver: &mut solver, witness: &mut witness })
-    };
-    if let Some(fault) = dumped.fault {
-        return Err(gave_up(fault));
+    let mut dumped = Dump { folder: dump.map(Path::to_path_buf), asked: 0, fault: None };
+    let mut witness = |query: &Query| dumped.write(query);
+    let stop = || watch.room_for(0).err();
+    let mut judge = Judge { stop: &stop, solver: settings.clone(), witness: Some(&mut witness) };
+    let certificate = Certificate::from(views.clone());
+    let checked = accept(&Subject::Program { program, counts }, &certificate, &mut judge);
+    match dumped.fault {
+        Some(fault) => Err(Rejection::Stopped(StopReason::GaveUp(fault))),
+        None => checked.map(|()| dumped.asked),
     }
-    checked.map_err(|rejection| match (rejection, watch.room_for(0)) {
-        (Rejection::Stopped(_), Err(reason)) => Rejection::Stopped(reason),
-        (rejection, _) => rejection,
-    })
 }
 
 /// Where queries are written.
 struct Dump {
     folder: Option<PathBuf>,
-    written: usize,
+    asked: usize,
     fault: Option<String>,
 }
 
 impl Dump {
     fn write(&mut self, query: &Query) {
+        self.asked += 1;
         let Some(folder) = &self.folder else { return };
-        self.written += 1;
-        let path = folder.join(format!("{:05}.smt2", self.written));
+        let path = folder.join(format!("{:05}.smt2", self.asked));
         if let Err(error) = fs::create_dir_all(folder).and_then(|()| fs::write(&path, query.script())) {
             self.fault = Some(format!("cannot write {}: {error}", path.display()));
         }

@@ -18,7 +18,7 @@
 //! products do not contain is matched by no reachable state, and needs no target. So the numbers of shared states and places
 //! do not depend on the property. Deadlocks have no target: they are refused.
 
-use crate::counters::{self, check_proof};
+use crate::counters::{Basis, check_basis};
 use crate::products::close::close;
 use crate::{Products, Rejection, StopReason};
 use allways_model::counters::{Bag, Counters, Initial, Local, Rule, Target};
@@ -32,25 +32,20 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Counted {
     /// What bounds its thread states.
     pub products: Products,
-    /// The proof for the counter system within these.
-    pub proof: counters::Proof,
+    /// The certificate for the counter system within these.
+    pub basis: Basis,
 }
 
-impl Counted {
-    /// Has it checked. Asks `stop` now and then whether to go on.
-    pub fn check(
-        &self,
-        system: &dyn Pushdown,
-        property: &Property,
-        stop: &dyn Fn() -> Option<StopReason>,
-    ) -> Result<(), Rejection> {
-        close(system, &Property::default(), &self.products, stop)?;
-        let counting = counters_of(system, property, &self.products).map_err(Rejection::Malformed)?;
-        check_proof(&counting.counters, &self.proof, stop).map_err(|rejection| match rejection {
-            counters::Rejection::Stopped(reason) => Rejection::Stopped(reason),
-            counters::Rejection::Because(why) => Rejection::NotInProducts(why),
-        })
-    }
+/// Has it checked. Asks `stop` now and then whether to go on.
+pub(crate) fn check(
+    system: &dyn Pushdown,
+    property: &Property,
+    counted: &Counted,
+    stop: &dyn Fn() -> Option<StopReason>,
+) -> Result<(), Rejection> {
+    close(system, &Property::default(), &counted.products, stop)?;
+    let counting = counters_of(system, property, &counted.products).map_err(Rejection::Malformed)?;
+    check_basis(&counting.counters, &counted.basis, stop)
 }
 
 /// A system as a counter system.
@@ -264,16 +259,19 @@ impl Numbers {
     }
 }
 
-/// Names that a counter system may have: without some characters, and all different.
+/// Names that a counter system may have: without some characters, and all different, whatever the order of the texts.
 fn names(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut texts: Vec<(String, usize)> = texts.zip(0..).collect();
+    texts.sort_unstable();
     let mut seen = BTreeSet::new();
-    let name = |text: String| {
-        let mut name: String =
-            text.chars().map(|c| if "|,^*#".contains(c) || c.is_whitespace() { '~' } else { c }).collect();
+    let mut names = vec![String::new(); texts.len()];
+    for (text, index) in texts {
+        let plain = |c: char| if "|,^*#".contains(c) || c.is_whitespace() { '~' } else { c };
+        let mut name: String = text.chars().map(plain).collect();
         while !seen.insert(name.clone()) {
             name.push('~');
         }
-        name
-    };
-    texts.map(name).collect()
+        names[index] = name;
+    }
+    names
 }

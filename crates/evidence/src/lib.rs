@@ -1,20 +1,22 @@
-//! Verdicts, the evidence they carry, and the two checkers that accept or reject it.
+//! Verdicts, the evidence they carry, and the checkers that accept or reject it.
 //!
 //! This crate depends on `allways-model`, `allways-smt` and a hash table alone. That the checkers share no code with the engines is a
 //! fact of the build, not a promise. Read in this order:
 //!
-//! * [`verdict`]: safe with an invariant, unsafe with a trace, or unknown with the reason;
+//! * [`verdict`]: safe with a certificate, unsafe with a counterexample, or unknown with the reason;
+//! * [`certify`](mod@certify): the one entry to the checkers;
 //! * [`trace`] and [`replay`](mod@replay): a run that goes wrong, and the checker that walks it;
 //! * [`interpret`](mod@interpret): the run of a program behind a trace of its encoding;
 //! * [`invariant`] and [`induct`](mod@induct): a set that contains every reachable state, and the checker that tests it;
 //! * [`products`] and [`close`](mod@products::close): sets of thread states whose products contain every reachable state,
 //!   perhaps for any number of threads, and the checker that tests them;
-//! * [`counted`]: programs as [counter systems](counters), whose proofs are proofs about the programs;
+//! * [`counters`]: runs and certificates of counter systems, with any number of threads;
+//! * [`counted`]: programs as counter systems, whose certificates hold for the programs;
+//! * [`views`]: formulas about what a few threads see together, for programs with integers;
 //! * [`rejection`]: why a checker does not accept, naming the failing step;
-//! * [`text`]: both as text files;
-//! * [`counters`]: the same for counter systems, with any number of threads;
-//! * [`views`]: formulas about what a few threads see together, for programs with integers.
+//! * [`text`]: all kinds of evidence as text files.
 
+pub mod certify;
 pub mod counted;
 pub mod counters;
 pub mod induct;
@@ -29,6 +31,7 @@ pub mod trace;
 pub mod verdict;
 pub mod views;
 
+pub use certify::{Judge, Subject, certify};
 pub use counted::Counted;
 pub use induct::induct;
 pub use interpret::{End, Run, RunStep, interpret};
@@ -37,7 +40,7 @@ pub use products::Products;
 pub use products::close::close;
 pub use rejection::Rejection;
 pub use replay::replay;
-pub use text::{BadEvidence, Evidence, read_evidence, write_evidence};
+pub use text::{BadEvidence, Header, VERSION, read_evidence, write_evidence};
 pub use trace::{Step, Trace};
-pub use verdict::{Proof, StopReason, Verdict};
+pub use verdict::{Certificate, Counterexample, Evidence, EvidenceRef, StopReason, Verdict};
 pub use views::Views;

@@ -49,9 +49,7 @@ pub enum Rejection {
         /// The abstract state that violates it.
         state: String,
     },
-    /// The products do not contain an initial state, or what a step leads to, or contain a bad state: in words.
-    NotInProducts(String),
-    /// A set of views lacks an initial one, or what a step leads to, or contains a bad one: in words.
+    /// Products, a basis or views lack an initial state, or what a step leads to, or contain a bad state: in words.
     NotClosed(String),
     /// The invariant does not cover an initial state, or a successor of a state that it covers.
     Missing {
@@ -111,11 +109,7 @@ impl fmt::Display for Rejection {
             Rejection::NotBad { step, state } => {
                 write!(f, "step {step}: the run ends in {state}, which does not violate the property")
             }
-            Rejection::NotAlike { what, .. }
-            | Rejection::NotInProducts(what)
-            | Rejection::NotClosed(what) => {
-                write!(f, "{what}")
-            }
+            Rejection::NotAlike { what, .. } | Rejection::NotClosed(what) => write!(f, "{what}"),
             Rejection::BadState { row, state } => {
                 write!(f, "state {}: {state} violates the property", row + 1)
             }

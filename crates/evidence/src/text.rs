@@ -1,6 +1,6 @@
 //! Evidence as text: a format that people can read and other programs can write.
 //!
-//! The first line names the kind and the version of the format. Words are separated by spaces; blank lines and lines that
+//! The first line names the kind and the version of the format: the [`Header`]. Words are separated by spaces; blank lines and lines that
 //! start with `#` are skipped. States are written as everywhere (`0|1.4.4,2`), threads count from 0. The last line says
 //! how many steps or states there were, so that a file that was cut short is noticed.
 //!
@@ -53,8 +53,46 @@
 //! ```
 //!
 //! A proof for a counter system ([`counted`](crate::counted)) starts with `allways counted 1`. Then come the lines of the
-//! products that bound its thread states, and those of a proof as in [`counters::text`](crate::counters::text), whose shared
-//! states and places are named as above, with the first thread of a kind and a colon before each place.
+//! products that bound its thread states, and those of a basis as below, whose shared states and places are named as above,
+//! with the first thread of a kind and a colon before each place.
+//!
+//! Of a counter system, configurations are written `shared|local,local^3`; of a net, without the shared state. A run: where it
+//! starts, then for each step the rule, counted from 1, its line, and the configuration afterwards.
+//!
+//! ```text
+//! allways counter-run 1
+//! state 0|0^2
+//! step 3 7 1|0,1
+//! end 1
+//! ```
+//!
+//! A [basis](crate::counters::basis): the limits, in which `^*` is any number, or `bound none`; weights, with the most that is
+//! allowed, those of local states and those of shared states (`1^2` is: 1 weighs 2); then the members.
+//!
+//! ```text
+//! allways counter-proof 1
+//! bound 2
+//! limit 0|0^*,1
+//! limit 1|0^*
+//! weights 3 1^2 0,1
+//! basis 0|1^2
+//! end 1
+//! ```
+//!
+//! [Views](crate::views) of a program: `threads` says how many there are of each template, `*` for any number; `size` how many
+//! are looked at together; a line `anchored` that the threads of which there is a known number are in every view; each line
+//! `weights` gives weights to locations, for the sum `#0`, `#1`, …; each `row` has sorted locations, by their numbers, and a
+//! formula in SMT-LIB 2 over shared variables, sums, and local variables of the threads in this order. Combinations without a
+//! row do not occur.
+//!
+//! ```text
+//! allways views 1
+//! threads client=*
+//! size 2
+//! weights 3=1 4=1
+//! row 1 2: (and (= |s| |l@1|) (not (= |l@0| |l@1|)))
+//! end 1
+//! ```
 //!
 //! An invariant that is within products has the word `within` and the lines of the products, their `end` included, between
 //! its first line and all others.
@@ -62,146 +100,169 @@
 //! A stack of more than one symbol has a context in place of what lies below its top: `0|3.1` is the symbol 3 above all that
 //! context 1 stands for, and `context 0 1: 4 5.1` says that this is 4 alone, or 5 above the same again.
 //!
-//! Threads of one kind must have the same names for symbols. Reading gives well-formed evidence or a message with its place; whether it proves anything is for the
-//! checkers to say. Reading takes memory linear in the text, whatever the text says.
+//! Threads of one kind must have the same names for symbols. Reading gives well-formed evidence or a message with its place;
+//! whether it proves anything is for the checkers to say. Reading takes memory linear in the text, whatever the text says.
+//!
+//! What is written does not depend on the order in which states were found and numbered: where order means nothing, it is
+//! that of the names.
 
 pub(crate) mod lines;
 mod products;
 mod read;
+mod write;
 
 pub use lines::BadEvidence;
-pub use read::read_evidence;
+pub use write::{show_abstract, show_window};
 
-use crate::counted::counters_of;
-use crate::counters::text::write_proof;
-use crate::{Invariant, Proof, Trace, Window, shape};
-use allways_model::notation::{show_state, show_symbols};
-use allways_model::property::Property;
-use allways_model::pushdown::{Pushdown, Shared};
-use allways_model::symmetry::Kinds;
-use hashbrown::HashMap;
-use std::fmt::Write as _;
+use crate::{Certificate, Counterexample, Evidence, EvidenceRef, Subject, counters, views};
+use lines::Lines;
 use std::io::{self, BufWriter, Write};
 
 /// The version of the format, after the kind on the first line.
 pub const VERSION: u32 = 1;
 
-/// What makes a verdict believable.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Evidence {
-    /// A run that goes wrong; [`replay`](crate::replay()) checks it.
-    Trace(Trace),
-    /// A set that contains every reachable state and no bad one; [`Proof::check`] checks it.
-    Proof(Proof),
+/// The word for each kind of evidence on the first line, and what the kind is [called](Evidence::kind).
+const KINDS: [(&str, &str); 7] = [
+    ("trace", "trace"),
+    ("counter-run", "run"),
+    ("invariant", "invariant"),
+    ("products", "products"),
+    ("counted", "counted"),
+    ("counter-proof", "basis"),
+    ("views", "views"),
+];
+
+/// What a text says about itself before it says anything else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// What the evidence is [called](Evidence::kind).
+    pub kind: &'static str,
+    /// The version of the format; [`VERSION`] is the one that can be read.
+    pub version: u32,
+    /// Whether it says that it is about any number of threads.
+    pub any_number: bool,
 }
 
-/// Writes a window: its symbols with dots between them, `-` for none, and `+` if more lies below.
-pub fn show_window(system: &dyn Pushdown, thread: usize, window: &Window) -> String {
-    let mut text = show_symbols(system, thread, window.symbols.iter().copied());
-    if window.more {
-        text.push('+');
+impl Header {
+    /// The header of a text that claims to be evidence; a text that does, and then is wrong, is rejected evidence, and
+    /// another is bad input.
+    pub fn read(text: &[u8]) -> Option<Header> {
+        let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+        let mut words = str::from_utf8(lines.next()?).ok()?.split_ascii_whitespace();
+        if words.next() != Some("allways") {
+            return None;
+        }
+        let word = words.next()?;
+        let (_, kind) = KINDS.into_iter().find(|&(known, _)| known == word)?;
+        let version = words.next()?.parse().ok()?;
+        let second = lines.next().unwrap_or_default();
+        let any_number = match kind {
+            "products" | "counted" => second.starts_with(b"any "),
+            "views" => second.windows(2).any(|pair| pair == b"=*"),
+            _ => kind == "basis",
+        };
+        words.next().is_none().then_some(Header { kind, version, any_number })
     }
-    text
 }
 
-/// Writes an abstract state: a shared state, and a window for each thread.
-pub fn show_abstract(system: &dyn Pushdown, shared: Shared, windows: &[Window]) -> String {
-    let windows = windows.iter().enumerate().map(|(thread, window)| show_window(system, thread, window));
-    format!("{}|{}", system.shared_name(shared), windows.collect::<Vec<_>>().join(","))
-}
-
-/// Writes evidence, one line after another; [`read_evidence`] reads it back. Evidence that does not fit the system is an
-/// error of the kind [`io::ErrorKind::InvalidInput`]. Threads of one kind must have the same names for symbols.
-pub fn write_evidence(system: &dyn Pushdown, evidence: &Evidence, out: &mut dyn Write) -> io::Result<()> {
+/// Writes evidence about a subject, one line after another; [`read_evidence`] reads it back. Evidence that does not fit the
+/// subject is an error of the kind [`io::ErrorKind::InvalidInput`]. Threads of one kind must have the same names for symbols.
+pub fn write_evidence<'e>(
+    subject: &Subject<'_>,
+    evidence: impl Into<EvidenceRef<'e>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut out = BufWriter::new(out);
-    match evidence {
-        Evidence::Trace(trace) => write_trace(system, trace, &mut out)?,
-        Evidence::Proof(Proof::Invariant(invariant)) => write_invariant(system, invariant, &mut out)?,
-        Evidence::Proof(Proof::Products(products)) => {
-            products::write_products(system, products, &mut out)?;
-        }
-        Evidence::Proof(Proof::Counted(counted)) => {
-            writeln!(out, "allways counted {VERSION}")?;
-            products::write_body(system, &counted.products, &mut out)?;
-            let counting = counters_of(system, &Property::default(), &counted.products).map_err(misshapen)?;
-            write_proof(&counting.counters, &counted.proof, &mut out)?;
+    match write_all(subject, evidence.into(), &mut out) {
+        Ok(()) => out.flush(),
+        Err(error) => {
+            // What does not fit is noticed before much is written; nothing of it reaches the destination.
+            drop(out.into_parts());
+            Err(error)
         }
     }
-    out.flush()
+}
+
+fn write_all(subject: &Subject<'_>, evidence: EvidenceRef<'_>, out: &mut dyn Write) -> io::Result<()> {
+    use Certificate::{Basis, Counted, Invariant, Products, Views};
+    use Counterexample::{Run, Trace};
+    use EvidenceRef::{Certificate as Safe, Counterexample as Unsafe};
+    if let Some((word, _)) = KINDS.into_iter().find(|&(_, kind)| kind == evidence.kind()) {
+        writeln!(out, "allways {word} {VERSION}")?;
+    }
+    match (subject, evidence) {
+        (&Subject::Pushdown { system, .. }, Unsafe(Trace(trace))) => write::write_trace(system, trace, out),
+        (&Subject::Pushdown { system, .. }, Safe(Invariant(invariant))) => {
+            write::write_invariant(system, invariant, out)
+        }
+        (&Subject::Pushdown { system, .. }, Safe(Products(products))) => {
+            products::write_products(system, products, out)
+        }
+        (&Subject::Pushdown { system, .. }, Safe(Counted(counted))) => {
+            write::write_counted(system, counted, out)
+        }
+        (Subject::Counters(system), Unsafe(Run(run))) => counters::text::write_run(system, run, out),
+        (Subject::Counters(system), Safe(Basis(basis))) => counters::text::write_basis(system, basis, out),
+        (Subject::Program { program, .. }, Safe(Views(views))) => {
+            views::text::write_views(program, views, out)
+        }
+        _ => Err(misshapen(format!("`{}` is not about a {}", evidence.kind(), subject.noun()))),
+    }
 }
 
 fn misshapen(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-fn write_trace(system: &dyn Pushdown, trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
-    shape::check_trace(system.threads(), trace).map_err(misshapen)?;
-    writeln!(out, "allways trace {VERSION}")?;
-    writeln!(out, "state {}", show_state(system, &trace.initial))?;
-    for step in &trace.steps {
-        writeln!(out, "step {} {} {}", step.thread, step.line, show_state(system, &step.state))?;
+/// Reads evidence about a subject: a value that fits it, or a message with its place.
+pub fn read_evidence(subject: &Subject<'_>, text: &[u8]) -> Result<Evidence, BadEvidence> {
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let before = &text[..error.valid_up_to()];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
+        BadEvidence { line, column, what: "expected text in UTF-8".to_string() }
+    })?;
+    let expected = match subject {
+        Subject::Pushdown { .. } => "`allways trace 1`, `invariant`, `products` or `counted`",
+        Subject::Counters(_) => "`allways counter-run 1` or `counter-proof`",
+        Subject::Program { .. } => "`allways views 1`",
+    };
+    let mut lines = Lines::new(text);
+    let mut header = lines.next(expected)?;
+    if header.word(expected)? != "allways" {
+        return Err(header.expected(expected));
     }
-    writeln!(out, "end {}", trace.steps.len())
-}
-
-fn write_invariant(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn Write) -> io::Result<()> {
-    shape::check_invariant(system.threads(), invariant).map_err(misshapen)?;
-    writeln!(out, "allways invariant {VERSION}")?;
-    if let Some(products) = &invariant.within {
-        writeln!(out, "within")?;
-        products::write_body(system, products, out)?;
+    let kind = header.word(expected)?;
+    let unknown = header.expected(expected);
+    if header.number::<u32>("the version of the format")? != VERSION {
+        return Err(header.expected("version 1 of the format, the only one known here"));
     }
-    writeln!(out, "window {}", invariant.window)?;
-    let kinds = &invariant.kinds;
-    write_kinds(kinds, out)?;
-    for (kind, below) in invariant.below.iter().enumerate() {
-        let thread = kinds.members(kind)[0];
-        for (&above, unders) in below {
-            write!(out, "below {thread} {}:", system.symbol_name(thread, above))?;
-            // `EMPTY` is the least symbol; a reader expects the end of the stack last.
-            for &under in unders.iter().rev() {
-                write!(out, " {}", show_symbols(system, thread, [under]))?;
-            }
-            writeln!(out)?;
+    header.end()?;
+    let evidence = match (subject, kind) {
+        (&Subject::Pushdown { system, .. }, "trace") => read::read_trace(system, &mut lines)?.into(),
+        (&Subject::Pushdown { system, .. }, "invariant") => read::read_invariant(system, &mut lines)?.into(),
+        (&Subject::Pushdown { system, .. }, "products") => {
+            products::read_products(system, &mut lines)?.into()
         }
-    }
-    write_states(system, invariant, out)?;
-    writeln!(out, "end {}", invariant.states().len())
-}
-
-fn write_kinds(kinds: &Kinds, out: &mut dyn Write) -> io::Result<()> {
-    if !kinds.trivial() {
-        write!(out, "kinds")?;
-        (0..kinds.threads()).try_for_each(|thread| write!(out, " {}", kinds.kind(thread)))?;
-        writeln!(out)?;
-    }
-    Ok(())
-}
-
-/// There may be many states, but few windows: each window's text is made once.
-fn write_states(system: &dyn Pushdown, invariant: &Invariant, out: &mut dyn Write) -> io::Result<()> {
-    const REMEMBERED: usize = 1 << 16;
-    let kinds = &invariant.kinds;
-    let texts = invariant.windows.iter().enumerate().map(|(kind, windows)| {
-        let leader = kinds.members(kind)[0];
-        windows.iter().map(|window| show_window(system, leader, window)).collect()
-    });
-    let texts: Vec<Vec<String>> = texts.collect();
-    let mut names: HashMap<Shared, String> = HashMap::new();
-    let mut line = String::new();
-    for (shared, windows) in invariant.states() {
-        if names.len() > REMEMBERED {
-            names.clear();
+        (&Subject::Pushdown { system, .. }, "counted") => {
+            read::read_counted(system, &header, &mut lines)?.into()
         }
-        let name = names.entry(shared).or_insert_with(|| system.shared_name(shared));
-        line.clear();
-        let _ = write!(line, "state {name}|");
-        for (thread, &window) in windows.iter().enumerate() {
-            line.push_str(if thread == 0 { "" } else { "," });
-            line.push_str(&texts[kinds.kind(thread)][window as usize]);
+        (Subject::Counters(system), "counter-run") => counters::text::read_run(system, &mut lines)?.into(),
+        (Subject::Counters(system), "counter-proof") => {
+            counters::text::read_basis(system, &mut lines)?.into()
         }
-        line.push('\n');
-        out.write_all(line.as_bytes())?;
+        (Subject::Program { program, .. }, "views") => {
+            views::text::read_views(program, &header, &mut lines)?.into()
+        }
+        _ => return Err(unknown),
+    };
+    match lines.next("nothing more") {
+        Ok(mut line) => {
+            line.word("nothing more")?;
+            Err(line.expected("nothing after `end`"))
+        }
+        Err(_) => Ok(evidence),
     }
-    Ok(())
 }

@@ -1,68 +1,239 @@
 //! The three answers. Each owns what makes it believable.
 
-use crate::products::close::close;
-use crate::{Counted, Invariant, Products, Rejection, Trace, induct};
-use allways_model::property::Property;
-use allways_model::pushdown::Pushdown;
+use crate::{Counted, Invariant, Products, Trace, Views, counters};
 use std::fmt;
 
 /// The answer to "can it go wrong?".
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// No: what the proof describes contains every reachable state and no bad one.
-    Safe(Proof),
-    /// Yes: the trace ends in a bad state.
-    Unsafe(Trace),
+    /// No: what the certificate describes contains every reachable state and no bad one.
+    Safe(Certificate),
+    /// Yes: the counterexample ends in a bad state.
+    Unsafe(Counterexample),
     /// Not known, and why.
     Unknown(StopReason),
 }
 
-/// A set that contains every reachable state, in one of the forms that a checker knows.
+/// A set that contains every reachable state and no bad one, in one of the forms that a checker knows.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Proof {
+pub enum Certificate {
     /// A list of abstract states.
     Invariant(Invariant),
     /// Sets of thread states, and their products.
     Products(Products),
-    /// A proof for the counter system that the system is.
+    /// A certificate for the counter system that a pushdown system is.
     Counted(Box<Counted>),
+    /// A set of configurations of a counter system that no run enters.
+    Basis(Box<counters::Basis>),
+    /// What a few threads of a program see together, by formulas.
+    Views(Box<Views>),
 }
 
-impl Proof {
-    /// Has it checked. Asks `stop` now and then whether to go on.
-    pub fn check(
-        &self,
-        system: &dyn Pushdown,
-        property: &Property,
-        stop: &dyn Fn() -> Option<StopReason>,
-    ) -> Result<(), Rejection> {
-        match self {
-            Proof::Invariant(invariant) => induct(system, property, invariant, stop),
-            Proof::Products(products) => close(system, property, products, stop),
-            Proof::Counted(counted) => counted.check(system, property, stop),
-        }
-    }
-
+impl Certificate {
     /// Whether it is about any number of threads.
     pub fn any_number(&self) -> bool {
         match self {
-            Proof::Invariant(_) => false,
-            Proof::Products(products) => products.any_number(),
-            Proof::Counted(counted) => counted.products.any_number(),
+            Certificate::Invariant(_) => false,
+            Certificate::Products(products) => products.any_number(),
+            Certificate::Counted(counted) => counted.products.any_number(),
+            Certificate::Basis(_) => true,
+            Certificate::Views(views) => views.any_number(),
+        }
+    }
+
+    /// What it is called.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Certificate::Invariant(_) => "invariant",
+            Certificate::Products(_) => "products",
+            Certificate::Counted(_) => "counted",
+            Certificate::Basis(_) => "basis",
+            Certificate::Views(_) => "views",
         }
     }
 }
 
-impl From<Invariant> for Verdict {
-    fn from(invariant: Invariant) -> Verdict {
-        Verdict::Safe(Proof::Invariant(invariant))
+/// A run that ends in a bad state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Counterexample {
+    /// Of a pushdown system.
+    Trace(Trace),
+    /// Of a counter system.
+    Run(counters::Run),
+}
+
+impl Counterexample {
+    /// What it is called.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Counterexample::Trace(_) => "trace",
+            Counterexample::Run(_) => "run",
+        }
+    }
+
+    /// The trace, if it is one of a pushdown system.
+    pub fn trace(&self) -> Option<&Trace> {
+        match self {
+            Counterexample::Trace(trace) => Some(trace),
+            Counterexample::Run(_) => None,
+        }
+    }
+
+    /// The run, if it is one of a counter system.
+    pub fn run(&self) -> Option<&counters::Run> {
+        match self {
+            Counterexample::Run(run) => Some(run),
+            Counterexample::Trace(_) => None,
+        }
     }
 }
 
-impl From<Products> for Verdict {
-    fn from(products: Products) -> Verdict {
-        Verdict::Safe(Proof::Products(products))
+/// What makes a verdict believable; [`certify`](crate::certify()) checks it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Evidence {
+    /// Of safe.
+    Certificate(Certificate),
+    /// Of unsafe.
+    Counterexample(Counterexample),
+}
+
+impl Evidence {
+    /// What it is called.
+    pub fn kind(&self) -> &'static str {
+        EvidenceRef::from(self).kind()
     }
+}
+
+/// Evidence that belongs to somebody else.
+#[derive(Clone, Copy, Debug)]
+pub enum EvidenceRef<'a> {
+    /// Of safe.
+    Certificate(&'a Certificate),
+    /// Of unsafe.
+    Counterexample(&'a Counterexample),
+}
+
+impl EvidenceRef<'_> {
+    /// What it is called.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            EvidenceRef::Certificate(certificate) => certificate.kind(),
+            EvidenceRef::Counterexample(counterexample) => counterexample.kind(),
+        }
+    }
+}
+
+impl Verdict {
+    /// The evidence, unless nothing is known.
+    pub fn evidence(&self) -> Option<EvidenceRef<'_>> {
+        match self {
+            Verdict::Safe(certificate) => Some(certificate.into()),
+            Verdict::Unsafe(counterexample) => Some(counterexample.into()),
+            Verdict::Unknown(_) => None,
+        }
+    }
+}
+
+impl TryFrom<Verdict> for Evidence {
+    type Error = StopReason;
+
+    fn try_from(verdict: Verdict) -> Result<Evidence, StopReason> {
+        match verdict {
+            Verdict::Safe(certificate) => Ok(Evidence::Certificate(certificate)),
+            Verdict::Unsafe(counterexample) => Ok(Evidence::Counterexample(counterexample)),
+            Verdict::Unknown(reason) => Err(reason),
+        }
+    }
+}
+
+impl<'a> From<&'a Evidence> for EvidenceRef<'a> {
+    fn from(evidence: &'a Evidence) -> EvidenceRef<'a> {
+        match evidence {
+            Evidence::Certificate(certificate) => EvidenceRef::Certificate(certificate),
+            Evidence::Counterexample(counterexample) => EvidenceRef::Counterexample(counterexample),
+        }
+    }
+}
+
+impl<'a> From<&'a Certificate> for EvidenceRef<'a> {
+    fn from(certificate: &'a Certificate) -> EvidenceRef<'a> {
+        EvidenceRef::Certificate(certificate)
+    }
+}
+
+impl<'a> From<&'a Counterexample> for EvidenceRef<'a> {
+    fn from(counterexample: &'a Counterexample) -> EvidenceRef<'a> {
+        EvidenceRef::Counterexample(counterexample)
+    }
+}
+
+impl From<Invariant> for Certificate {
+    fn from(invariant: Invariant) -> Certificate {
+        Certificate::Invariant(invariant)
+    }
+}
+
+impl From<Products> for Certificate {
+    fn from(products: Products) -> Certificate {
+        Certificate::Products(products)
+    }
+}
+
+impl From<Counted> for Certificate {
+    fn from(counted: Counted) -> Certificate {
+        Certificate::Counted(Box::new(counted))
+    }
+}
+
+impl From<counters::Basis> for Certificate {
+    fn from(basis: counters::Basis) -> Certificate {
+        Certificate::Basis(Box::new(basis))
+    }
+}
+
+impl From<Views> for Certificate {
+    fn from(views: Views) -> Certificate {
+        Certificate::Views(Box::new(views))
+    }
+}
+
+impl From<Trace> for Counterexample {
+    fn from(trace: Trace) -> Counterexample {
+        Counterexample::Trace(trace)
+    }
+}
+
+impl From<counters::Run> for Counterexample {
+    fn from(run: counters::Run) -> Counterexample {
+        Counterexample::Run(run)
+    }
+}
+
+/// Evidence decides: anything that is a certificate is a verdict and evidence, and so is a counterexample.
+macro_rules! decides {
+    ($($from:ty => $verdict:ident, $evidence:ident;)*) => {$(
+        impl From<$from> for Verdict {
+            fn from(value: $from) -> Verdict {
+                Verdict::$verdict(value.into())
+            }
+        }
+
+        impl From<$from> for Evidence {
+            fn from(value: $from) -> Evidence {
+                Evidence::$evidence(value.into())
+            }
+        }
+    )*};
+}
+
+decides! {
+    Invariant => Safe, Certificate;
+    Products => Safe, Certificate;
+    Counted => Safe, Certificate;
+    counters::Basis => Safe, Certificate;
+    Views => Safe, Certificate;
+    Trace => Unsafe, Counterexample;
+    counters::Run => Unsafe, Counterexample;
 }
 
 /// Why an engine stopped without an answer.

@@ -36,18 +36,17 @@
 //! is positive, at most; if all threads are looked at, it is that sum.
 //!
 //! Read in this order: [`steps`], programs as formulas, with `expressions` and `walk`; [`bad`], properties; [`obligations`], what closed means, as queries;
-//! [`check`](mod@check), which asks a solver; [`text`].
+//! `check`, which asks a solver; `text`.
 
 pub mod bad;
-pub mod check;
+mod check;
 mod expressions;
 pub mod obligations;
 pub mod steps;
-pub mod text;
+pub(crate) mod text;
 mod walk;
 
-pub use check::{Judge, check};
-pub use text::{read_views, write_views};
+pub(crate) use check::check;
 
 use allways_model::program::{LocationId, TemplateId};
 use allways_smt::Term;

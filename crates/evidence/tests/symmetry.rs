@@ -3,12 +3,12 @@
 mod common;
 
 use allways_evidence::rejection::{Missing, Origin};
-use allways_evidence::{Evidence, Invariant, Proof, Rejection, Window, read_evidence, write_evidence};
+use allways_evidence::{Certificate, Evidence, Invariant, Rejection, Window};
 use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown, Rule, Shared, State, Symbol, Visible};
 use allways_model::symmetry::Kinds;
 use common::naive::{reachable, shuffle};
-use common::{Chance, Written, add_state, check, close, least, least_up_to, never, recursion, system};
+use common::{Chance, Written, add_state, check, close, least, least_up_to, never, parse, recursion, system};
 use std::collections::BTreeSet;
 
 fn judged(system: &Explicit, bad: &[&str], invariant: &Invariant) -> String {
@@ -196,9 +196,7 @@ fn a_lie_about_kinds_is_rejected() {
 }
 
 fn written(system: &dyn Pushdown, invariant: &Invariant) -> String {
-    let mut out = Vec::new();
-    write_evidence(system, &Evidence::Proof(Proof::Invariant(invariant.clone())), &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    common::written(system, &Evidence::from(invariant.clone()))
 }
 
 const FLAGS: &str = "\
@@ -210,10 +208,10 @@ below 0 2: -
 below 1 1: -
 below 1 2: -
 state 0|1,1,1
-state 0|2,1,1
+state 0|1,1,2
 state 0|1,2,1
+state 0|1,2,2
 state 0|2,1,2
-state 0|2,2,1
 state 0|2,2,2
 end 6
 ";
@@ -221,8 +219,10 @@ end 6
 #[test]
 fn kinds_as_text() {
     let system = flags(3);
-    let read = |text: &str| read_evidence(&system, text.as_bytes());
-    let Ok(Evidence::Proof(Proof::Invariant(invariant))) = read(FLAGS) else { panic!("an invariant") };
+    let read = |text: &str| parse(&system, text.as_bytes());
+    let Ok(Evidence::Certificate(Certificate::Invariant(invariant))) = read(FLAGS) else {
+        panic!("an invariant")
+    };
     assert_eq!(invariant.kinds, Kinds::new([0, 1, 0]));
     assert_eq!(judged(&system, &[], &invariant), "ok");
     assert_eq!(invariant.visible_count(), 8);
@@ -230,7 +230,8 @@ fn kinds_as_text() {
     // Any numbers do; only which are equal matters.
     assert_eq!(read(&FLAGS.replace("kinds 0 1 0", "kinds 7 0 7")), read(FLAGS));
     // No line, no symmetry.
-    let Ok(Evidence::Proof(Proof::Invariant(plain))) = read(&FLAGS.replace("kinds 0 1 0\n", "")) else {
+    let Ok(Evidence::Certificate(Certificate::Invariant(plain))) = read(&FLAGS.replace("kinds 0 1 0\n", ""))
+    else {
         panic!("an invariant")
     };
     assert_eq!(plain.kinds, Kinds::distinct(3));
@@ -285,13 +286,13 @@ impl Pushdown for Renamed {
 /// Threads that call their symbols differently cannot be renamed in a text.
 #[test]
 fn names_must_be_the_same_within_a_kind() {
-    let fault = |text: &str| read_evidence(&Renamed(flags(3)), text.as_bytes()).unwrap_err().to_string();
+    let fault = |text: &str| parse(&Renamed(flags(3)), text.as_bytes()).unwrap_err().to_string();
     let text = FLAGS.replace("0 1 0", "0 0 1");
     let expected = "threads 0 and 1 are of one kind, but do not agree on this name";
     assert_eq!(fault(&text), format!("4:9: {expected}"));
     let text = text.replace("below", "# below");
     assert_eq!(fault(&text), format!("8:9: {expected}"));
-    assert!(read_evidence(&Renamed(flags(3)), FLAGS.as_bytes()).is_ok());
+    assert!(parse(&Renamed(flags(3)), FLAGS.as_bytes()).is_ok());
 }
 
 #[test]
@@ -304,7 +305,7 @@ fn what_is_written_reads_back() {
         let Some(mut invariant) = close(&system, start, 100) else { continue };
         shuffle(&mut chance, &mut invariant);
         let text = written(&system, &invariant);
-        let Ok(Evidence::Proof(Proof::Invariant(read))) = read_evidence(&system, text.as_bytes()) else {
+        let Ok(Evidence::Certificate(Certificate::Invariant(read))) = parse(&system, text.as_bytes()) else {
             panic!("{text}")
         };
         assert_eq!((&read.kinds, &read.below), (&invariant.kinds, &invariant.below));

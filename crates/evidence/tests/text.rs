@@ -3,20 +3,29 @@
 mod common;
 
 use allways_evidence::{
-    BadEvidence, Evidence, Invariant, Proof, Window, read_evidence, replay, write_evidence,
+    BadEvidence, Certificate, Counterexample, Evidence, Header, Invariant, Judge, Rejection, Subject,
+    VERSION, Window, certify, write_evidence,
 };
 use allways_model::property::Property;
-use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
-use common::{Chance, check, close, figure_1, least, never, nothing, recursion, ring};
+use allways_model::pushdown::{EMPTY, Explicit, Pushdown, Shared};
+use common::{Chance, check, close, figure_1, least, never, nothing, parse, recursion, ring, written};
+use std::collections::BTreeSet;
 
-fn written(system: &dyn Pushdown, evidence: &Evidence) -> String {
-    let mut out = Vec::new();
-    write_evidence(system, evidence, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+/// The states that an invariant lists.
+fn states(invariant: &Invariant) -> BTreeSet<(Shared, Vec<Window>)> {
+    let windows = |row: &[u32]| {
+        let window = |(thread, &index): (usize, &u32)| invariant.window_of(thread, index).clone();
+        row.iter().enumerate().map(window).collect()
+    };
+    invariant.states().map(|(shared, row)| (shared, windows(row))).collect()
+}
+
+fn judged(system: &Explicit, property: &Property, evidence: &Evidence) -> Result<(), Rejection> {
+    certify(&Subject::Pushdown { system, property }, evidence, &mut Judge::new(&|| None))
 }
 
 fn fault(system: &Explicit, text: &str) -> String {
-    read_evidence(system, text.as_bytes()).unwrap_err().to_string()
+    parse(system, text.as_bytes()).unwrap_err().to_string()
 }
 
 const TRACE: &str = "\
@@ -66,36 +75,36 @@ below 0 2: -
 below 1 4: 6 -
 below 1 5: 6 -
 below 1 6: 6 -
-state 0|1,4
-state 1|2,4
 state 0|1,-
-state 2|2,5
-state 1|2,-
-state 3|2,4+
+state 0|1,4
 state 0|1,4+
-state 1|2,4+
 state 0|1,6
 state 0|1,6+
-state 2|2,5+
+state 1|2,-
+state 1|2,4
+state 1|2,4+
 state 1|2,6
 state 1|2,6+
+state 2|2,5
+state 2|2,5+
+state 3|2,4+
 end 13
 ";
 
 #[test]
 fn a_trace_as_text() {
     let system = figure_1();
-    let evidence = read_evidence(&system, TRACE.as_bytes()).unwrap();
-    let Evidence::Trace(trace) = &evidence else { panic!("a trace") };
-    assert_eq!(replay(&system, &never(&system, &["3|*,*"]), trace), Ok(()));
+    let evidence = parse(&system, TRACE.as_bytes()).unwrap();
+    assert!(matches!(evidence, Evidence::Counterexample(Counterexample::Trace(_))));
+    assert_eq!(judged(&system, &never(&system, &["3|*,*"]), &evidence), Ok(()));
     assert_eq!(written(&system, &evidence), TRACE);
 }
 
 #[test]
 fn an_invariant_as_text() {
     let system = figure_1();
-    let evidence = read_evidence(&system, INVARIANT.as_bytes()).unwrap();
-    let Evidence::Proof(Proof::Invariant(invariant)) = &evidence else { panic!("an invariant") };
+    let evidence = parse(&system, INVARIANT.as_bytes()).unwrap();
+    let Evidence::Certificate(Certificate::Invariant(invariant)) = &evidence else { panic!("an invariant") };
     assert_eq!(check(&system, &never(&system, &["3|1,*"]), invariant), Ok(()));
     assert_eq!(invariant.visible().len(), 8);
     assert_eq!(written(&system, &evidence), INVARIANT);
@@ -105,25 +114,25 @@ fn an_invariant_as_text() {
 fn layout_is_free_and_comments_are_skipped() {
     let system = figure_1();
     let loose = TRACE.replace('\n', " \r\n\n  # a remark | , +\n\t").replace("0|1,4", " 0 | 1 , 4 ");
-    assert_eq!(read_evidence(&system, loose.as_bytes()), read_evidence(&system, TRACE.as_bytes()));
+    assert_eq!(parse(&system, loose.as_bytes()), parse(&system, TRACE.as_bytes()));
     let loose = INVARIANT.replace('\n', " \r\n\n  # a remark | , +\n\t").replace("0|1,4+", " 0 | 1 , 4+ ");
-    assert_eq!(read_evidence(&system, loose.as_bytes()), read_evidence(&system, INVARIANT.as_bytes()));
+    assert_eq!(parse(&system, loose.as_bytes()), parse(&system, INVARIANT.as_bytes()));
     // The same window in other words is the same window; lines of `below` add up.
     let again = INVARIANT.replace("0|1,4\n", "0|01,004\n").replace("4: 6 -", "4: 6 6\nbelow 01 4: -");
-    assert_eq!(read_evidence(&system, again.as_bytes()), read_evidence(&system, INVARIANT.as_bytes()));
+    assert_eq!(parse(&system, again.as_bytes()), parse(&system, INVARIANT.as_bytes()));
 }
 
 #[test]
 fn what_is_written_reads_back() {
     let mut round = 0;
     let mut round_trip = |system: &dyn Pushdown, invariant: Invariant| {
-        let text = written(system, &Evidence::Proof(Proof::Invariant(invariant.clone())));
-        let Ok(Evidence::Proof(Proof::Invariant(read))) = read_evidence(system, text.as_bytes()) else {
+        let text = written(system, &Evidence::from(invariant.clone()));
+        let Ok(Evidence::Certificate(Certificate::Invariant(read))) = parse(system, text.as_bytes()) else {
             panic!("{text}")
         };
         // Windows may be numbered differently where some are in no state; texts are equal either way.
-        assert_eq!(written(system, &Evidence::Proof(Proof::Invariant(read.clone()))), text);
-        assert_eq!(read.below, invariant.below);
+        assert_eq!(written(system, &Evidence::from(read.clone())), text);
+        assert_eq!((&read.below, states(&read)), (&invariant.below, states(&invariant)));
         assert_eq!(
             check(system, &Property::default(), &read).is_ok(),
             check(system, &Property::default(), &invariant).is_ok()
@@ -133,11 +142,6 @@ fn what_is_written_reads_back() {
     for system in [figure_1(), recursion(), ring()] {
         for window in 1..=3 {
             let good = least(&system, window);
-            let text = written(&system, &Evidence::Proof(Proof::Invariant(good.clone())));
-            assert_eq!(
-                read_evidence(&system, text.as_bytes()),
-                Ok(Evidence::Proof(Proof::Invariant(good.clone())))
-            );
             round_trip(&system, good);
         }
     }
@@ -200,23 +204,59 @@ fn mistakes_are_placed() {
     assert_eq!(change("window 1", "window 1\nwindow 1"), "3:1: expected `window` only once, found `window`");
     assert_eq!(change("below 1 4: 6", "below 1 4 6"), "5:9: expected `SYMBOL:`, found `4`");
     assert_eq!(change("below 1 4: 6", "below 1 4: 6+"), "5:12: expected a stack symbol or `-`, found `6+`");
-    assert_eq!(change("state 2|2,5+", "state 2|2,5.6"), "18:11: expected at most 1 symbols, found 2");
+    assert_eq!(change("state 2|2,5+", "state 2|2,5.6"), "19:11: expected at most 1 symbols, found 2");
     assert_eq!(
         change("state 2|2,5+", "state 2|2,-+"),
-        "18:11: more can lie below a full window of 1 symbols only, this one has 0"
+        "19:11: more can lie below a full window of 1 symbols only, this one has 0"
     );
     assert_eq!(
         change("state 2|2,5+", "state 7|2,5+"),
-        "18:7: expected a shared state of this system, found `7|2,5+`"
+        "19:7: expected a shared state of this system, found `7|2,5+`"
     );
     assert_eq!(
         change("state 2|2,5+", "stäte 2"),
-        "18:1: expected `within`, `window`, `kinds`, `below`, `state` or `end`, found `stäte`"
+        "19:1: expected `within`, `window`, `kinds`, `below`, `state` or `end`, found `stäte`"
     );
     assert_eq!(change("end 13", "end 14"), "21:5: expected the number of states, here 13, found `14`");
     let bytes = [INVARIANT.as_bytes(), "# ä".as_bytes(), &[0xC3, b'\n']].concat();
     let what = "expected text in UTF-8".to_string();
-    assert_eq!(read_evidence(&system, &bytes), Err(BadEvidence { line: 22, column: 4, what }));
+    assert_eq!(parse(&system, &bytes), Err(BadEvidence { line: 22, column: 4, what }));
+}
+
+/// What a text says of itself, as far as that can be known before it is read.
+#[test]
+fn a_header_says_the_kind_and_the_version() {
+    let header = |text: &str| Header::read(text.as_bytes());
+    let kinds = [
+        ("trace", "trace"),
+        ("counter-run", "run"),
+        ("invariant", "invariant"),
+        ("products", "products"),
+        ("counted", "counted"),
+        ("counter-proof", "basis"),
+        ("views", "views"),
+    ];
+    for (word, kind) in kinds {
+        let expected = Header { kind, version: VERSION, any_number: kind == "basis" };
+        assert_eq!(header(&format!("\n # a remark\n  allways {word} 1\nend 0")), Some(expected));
+    }
+    let any = |text: &str| header(text).is_some_and(|header| header.any_number);
+    assert!(any("allways products 1\nany 0\n") && any("allways counted 1\n# a remark\nany 0 1\n"));
+    assert!(any("allways views 1\nthreads a=1 b=*\n") && !any("allways views 1\nthreads a=1\nsize *"));
+    assert!(!any("allways products 1\nkinds 0 0\nany 0") && !any("allways trace 1\nany 0"));
+    assert_eq!(header("allways trace 2").map(|header| header.version), Some(2));
+    for text in [
+        "",
+        "allways",
+        "allways trace",
+        "allways proof 1",
+        "allways trace 1 2",
+        "always trace 1",
+        "allways trace x",
+    ] {
+        assert_eq!(header(text), None, "{text}");
+    }
+    assert_eq!(Header::read(b"allways trace 1\xff"), None);
 }
 
 /// Every proper prefix that lost more than the last line break is noticed.
@@ -225,9 +265,9 @@ fn truncation_is_noticed() {
     let system = figure_1();
     for text in [TRACE, INVARIANT] {
         for length in 0..text.len() - 1 {
-            assert!(read_evidence(&system, &text.as_bytes()[..length]).is_err(), "{length}");
+            assert!(parse(&system, &text.as_bytes()[..length]).is_err(), "{length}");
         }
-        assert!(read_evidence(&system, &text.as_bytes()[..text.len() - 1]).is_ok());
+        assert!(parse(&system, &text.as_bytes()[..text.len() - 1]).is_ok());
     }
 }
 
@@ -238,9 +278,10 @@ fn misshapen_evidence_is_not_written() {
     let refuse = |change: &dyn Fn(&mut Invariant)| {
         let mut invariant = least(&system, 1);
         change(&mut invariant);
-        let error = write_evidence(&system, &Evidence::Proof(Proof::Invariant(invariant)), &mut Vec::new())
-            .unwrap_err();
-        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+        let (mut out, property) = (Vec::new(), Property::default());
+        let subject = Subject::Pushdown { system: &system, property: &property };
+        let error = write_evidence(&subject, &Certificate::from(invariant), &mut out).unwrap_err();
+        assert_eq!((error.kind(), out.len()), (std::io::ErrorKind::InvalidInput, 0));
     };
     refuse(&|i| i.rows[1] = 99);
     refuse(&|i| i.rows.push(0));
@@ -317,22 +358,13 @@ fn hostile_texts_do_no_harm() {
                 _ => text.extend_from_within(at..end),
             }
         }
-        match read_evidence(&system, &text) {
-            Ok(Evidence::Trace(trace)) => {
+        match parse(&system, &text) {
+            Ok(evidence) => {
                 read += 1;
-                let _ = replay(&system, &property, &trace).map_err(|rejection| rejection.to_string());
-                let _ = written(&system, &Evidence::Trace(trace));
-            }
-            Ok(Evidence::Proof(Proof::Invariant(invariant))) => {
-                read += 1;
-                accepted += usize::from(check(&system, &property, &invariant).is_ok());
-                let _ = written(&system, &Evidence::Proof(Proof::Invariant(invariant)));
-            }
-            Ok(Evidence::Proof(proof)) => {
-                read += 1;
-                let verdict = proof.check(&system, &property, &|| None);
-                accepted += usize::from(verdict.map_err(|rejection| rejection.to_string()).is_ok());
-                let _ = written(&system, &Evidence::Proof(proof));
+                let verdict =
+                    judged(&system, &property, &evidence).map_err(|rejection| rejection.to_string());
+                accepted += usize::from(verdict.is_ok());
+                let _ = written(&system, &evidence);
             }
             Err(bad) => assert!(bad.line >= 1 && bad.column >= 1 && bad.what.len() < 300, "{bad}"),
         }
@@ -348,11 +380,11 @@ fn long_lines_are_refused_or_read() {
     let commas = format!("allways trace 1\nstate 0|{}", ",".repeat(5_000_000));
     assert!(fault(&system, &commas).contains("one stack for each of the 2 threads"));
     let deep = format!("allways trace 1\nstate 0|1,{}4\nend 0", "4.".repeat(1_000_000));
-    assert!(read_evidence(&system, deep.as_bytes()).is_ok());
+    assert!(parse(&system, deep.as_bytes()).is_ok());
     let word = format!("allways invariant 1\nwindow 1\nbelow 0 {}", "x".repeat(5_000_000));
     assert!(fault(&system, &word).len() < 200);
     let huge = "allways invariant 1\nwindow 18446744073709551615\nstate 0|1,4\nend 1";
-    let Ok(Evidence::Proof(Proof::Invariant(invariant))) = read_evidence(&system, huge.as_bytes()) else {
+    let Ok(Evidence::Certificate(Certificate::Invariant(invariant))) = parse(&system, huge.as_bytes()) else {
         panic!("{huge}")
     };
     assert!(check(&system, &Property::default(), &invariant).is_err());

@@ -18,7 +18,7 @@ use allways::{
     Checked, Engine, LoadError, Loaded, Question, StopReason, Verdict, Watch, auto, check, engines, load,
 };
 use allways_engines::meet::coverability::threads::Covered;
-use allways_evidence::Trace;
+use allways_evidence::{Counterexample, Subject, Trace};
 use allways_model::notation::show_state;
 use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
@@ -197,8 +197,10 @@ impl One<'_> {
         context: &mut Context,
     ) -> Result<Exit, Failure> {
         let told = match &checked.report.verdict {
-            Verdict::Unsafe(trace) => Telling::of(loaded, trace, name(self.engine, &checked.report))?,
-            Verdict::Safe(_) | Verdict::Unknown(_) => Ok(None),
+            Verdict::Unsafe(Counterexample::Trace(trace)) => {
+                Telling::of(loaded, trace, name(self.engine, &checked.report))?
+            }
+            _ => Ok(None),
         };
         let story = told.unwrap_or_else(|reason| {
             checked.report.verdict = Verdict::Unknown(reason);
@@ -217,17 +219,18 @@ impl One<'_> {
         });
         if self.arguments.search.json {
             let run = match &checked.report.verdict {
-                Verdict::Unsafe(trace) => {
+                Verdict::Unsafe(Counterexample::Trace(trace)) => {
                     Some(Run::new(&loaded.system, trace, story.as_ref(), checked.shortest))
                 }
-                Verdict::Safe(_) | Verdict::Unknown(_) => None,
+                _ => None,
             };
             self.print_json(&checked, run, (schedule, explanation), context);
         } else {
             self.print((loaded, question, schedule), (&checked, story.as_ref()), context);
             explanation.iter().for_each(|sentence| context.output.emit(|out| writeln!(out, "  {sentence}")));
         }
-        destination.write(&loaded.system, checked.report.verdict, context)?;
+        let subject = Subject::Pushdown { system: &loaded.system, property: &question.property };
+        destination.write(&subject, &checked.report.verdict, context)?;
         Ok(exit)
     }
 
@@ -371,7 +374,8 @@ impl One<'_> {
                     context.output.emit(|out| story::write(out, story));
                 }
             }
-            Verdict::Unsafe(trace) => {
+            Verdict::Unsafe(counterexample) => {
+                let Some(trace) = counterexample.trace() else { return };
                 let bad = words::reached(&loaded.system, &question.property, &trace.last().visible());
                 let steps = words::count(trace.steps.len() as u128, "step");
                 let mut switches = words::count(trace.switches() as u128, "context switch");

@@ -15,10 +15,10 @@ use super::{Context, Failure, words};
 use allways::counters::{Checked, check as ask, is_counters, load};
 use allways::{LoadError, StopReason, Watch};
 use allways_engines::meet::coverability::Method;
-use allways_evidence::counters::{Evidence, Run, Verdict, write_evidence};
+use allways_evidence::counters::Run;
+use allways_evidence::{Certificate, Counterexample, Subject, Verdict};
 use allways_model::counters::Counters;
 use serde::Serialize;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -133,29 +133,8 @@ fn check_one(
             });
         }
     }
-    let evidence = match checked.report.verdict {
-        Verdict::Safe(proof) => Some(Evidence::Proof(proof)),
-        Verdict::Unsafe(run) => Some(Evidence::Run(run)),
-        Verdict::Unknown(_) => None,
-    };
-    write(&system, evidence, destination, context)?;
+    destination.write(&Subject::Counters(&system), &checked.report.verdict, context)?;
     Ok(exit)
-}
-
-fn write(
-    system: &Counters,
-    evidence: Option<Evidence>,
-    destination: &Destination,
-    context: &mut Context,
-) -> Result<(), Failure> {
-    let Some(path) = destination.path() else { return Ok(()) };
-    let Some(evidence) = evidence else {
-        context.complaints.note(&format!("no evidence, so {} is not written", words::path(path)));
-        return Ok(());
-    };
-    let unwritable = |error| Failure::Unwritable(path.to_path_buf(), error);
-    let mut file = File::create(path).map_err(unwritable)?;
-    write_evidence(system, &evidence, &mut file).map_err(unwritable)
 }
 
 /// What is said about one file.
@@ -171,8 +150,8 @@ impl Answer<'_> {
         let (file, engine) = (words::path(self.file), self.method.name());
         let time = words::duration(self.session.elapsed());
         match &checked.report.verdict {
-            Verdict::Safe(proof) => {
-                let basis = words::count(proof.basis.len() as u128, "configuration");
+            Verdict::Safe(Certificate::Basis(proof)) => {
+                let basis = words::count(proof.members.len() as u128, "configuration");
                 let limits = proof.bound.as_ref().map_or(0, Vec::len);
                 let weights = proof.weights.len() as u128;
                 let bound = format!(
@@ -186,7 +165,7 @@ impl Answer<'_> {
                 );
                 context.output.verdict("safe", &rest);
             }
-            Verdict::Unsafe(run) => {
+            Verdict::Unsafe(Counterexample::Run(run)) => {
                 let end = run.configurations(system).last().unwrap_or_else(|| run.initial.clone());
                 let steps = words::count(run.rules.len() as u128, "step");
                 let threads = words::count(run.threads(system).1, "thread");
@@ -207,6 +186,7 @@ impl Answer<'_> {
                 );
                 context.output.verdict("unknown", &rest);
             }
+            Verdict::Safe(_) | Verdict::Unsafe(_) => {}
         }
     }
 
@@ -227,7 +207,7 @@ impl Answer<'_> {
             Verdict::Unknown(reason) => ("unknown", Some(reason.to_string())),
         };
         let run = match (verdict, system) {
-            (Verdict::Unsafe(run), Some(system)) => Some(RunObject::new(system, run)),
+            (Verdict::Unsafe(Counterexample::Run(run)), Some(system)) => Some(RunObject::new(system, run)),
             _ => None,
         };
         let object = Object {

@@ -7,10 +7,11 @@ use super::steps::Rows;
 use super::{Context, Failure, words};
 use allways::load::read;
 use allways::{Evidence, LoadError, Loaded, Options, Story, Verdict, Watch, load};
-use allways_evidence::text::VERSION;
-use allways_evidence::{Proof, Rejection, Trace, interpret, read_evidence, replay as walk, write_evidence};
+use allways_evidence::{
+    Certificate, Counterexample, Header, Judge, Rejection, Subject, Trace, VERSION, certify as accept,
+    interpret, read_evidence, replay as walk, write_evidence,
+};
 use allways_model::property::{Pattern, Property};
-use allways_model::pushdown::Pushdown;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufRead, IsTerminal};
@@ -51,22 +52,18 @@ impl Destination {
     /// Writes the evidence of a verdict that a checker has accepted.
     pub fn write(
         &self,
-        system: &dyn Pushdown,
-        verdict: Verdict,
+        subject: &Subject<'_>,
+        verdict: &Verdict,
         context: &mut Context,
     ) -> Result<(), Failure> {
         let Some(path) = &self.0 else { return Ok(()) };
-        let evidence = match verdict {
-            Verdict::Safe(proof) => Evidence::Proof(proof),
-            Verdict::Unsafe(trace) => Evidence::Trace(trace),
-            Verdict::Unknown(_) => {
-                self.nothing(context);
-                return Ok(());
-            }
+        let Some(evidence) = verdict.evidence() else {
+            self.nothing(context);
+            return Ok(());
         };
         let unwritable = |error| Failure::Unwritable(path.clone(), error);
         let mut file = File::create(path).map_err(unwritable)?;
-        write_evidence(system, &evidence, &mut file).map_err(unwritable)
+        write_evidence(subject, evidence, &mut file).map_err(unwritable)
     }
 }
 
@@ -133,8 +130,8 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
     context.complaints.remarks(&case.loaded.remarks);
     let (file, name) = (words::path(&arguments.file), words::path(&arguments.trace));
     let trace = match &case.evidence {
-        Ok(Evidence::Trace(trace)) => trace,
-        Ok(Evidence::Proof(_)) => {
+        Ok(Evidence::Counterexample(Counterexample::Trace(trace))) => trace,
+        Ok(_) => {
             let help = "`allways certify` checks proofs".to_string();
             return Err(Failure::Usage(format!("{name} is a proof, which has no steps"), help));
         }
@@ -229,11 +226,14 @@ impl Case {
     fn load(file: &Path, evidence: &Path, options: &Options) -> Result<Case, Failure> {
         let loaded = load(file, options, &Watch::none())?;
         let text = read(evidence, &Watch::none())?.bytes;
-        let any_number = if claims_any_number(&text) { loaded.any_number()? } else { None };
+        let header = Header::read(&text);
+        let any_number = header.is_some_and(|header| header.any_number);
+        let any_number = if any_number { loaded.any_number()? } else { None };
         let loaded = any_number.unwrap_or(loaded);
-        let evidence = match read_evidence(&loaded.system, &text) {
+        let subject = Subject::Pushdown { system: &loaded.system, property: &Property::default() };
+        let evidence = match read_evidence(&subject, &text) {
             Ok(evidence) => Ok(evidence),
-            Err(bad) if claims_to_be_evidence(&text) => {
+            Err(bad) if header.is_some_and(|header| header.version == VERSION) => {
                 let hint = match loaded.threads_taken() {
                     Some(_) => {
                         "; the program leaves open how many threads there are: give the --threads that check printed"
@@ -251,7 +251,7 @@ impl Case {
     fn judge(&self, property: &Property, watch: &Watch) -> Result<Result<(), Rejected>, Failure> {
         let judged = match &self.evidence {
             Err(text) => return Ok(Err(Rejected::Text(text.clone()))),
-            Ok(Evidence::Trace(_)) if property.is_empty() => {
+            Ok(Evidence::Counterexample(_)) if property.is_empty() => {
                 let spec = words::path(&self.loaded.path.with_extension("spec"));
                 let what =
                     "a trace proves something only about a state to avoid, and none is given".to_string();
@@ -260,9 +260,13 @@ impl Case {
                     format!("give --target STATE or --deadlock, or write the state to {spec}"),
                 ));
             }
-            Ok(Evidence::Trace(trace)) => self.walk(property, trace).map(|_| ()),
-            Ok(Evidence::Proof(proof)) => {
-                proof.check(&self.loaded.system, property, &|| watch.room_for(0).err())
+            Ok(Evidence::Counterexample(Counterexample::Trace(trace))) => {
+                self.walk(property, trace).map(|_| ())
+            }
+            Ok(evidence) => {
+                let stop = || watch.room_for(0).err();
+                let subject = Subject::Pushdown { system: &self.loaded.system, property };
+                accept(&subject, evidence, &mut Judge::new(&stop))
             }
         };
         Ok(judged.map_err(Rejected::Checker))
@@ -277,57 +281,37 @@ impl Case {
     }
 
     fn kind(&self) -> Option<&'static str> {
-        self.evidence.as_ref().ok().map(|evidence| match evidence {
-            Evidence::Trace(_) => "trace",
-            Evidence::Proof(Proof::Invariant(_)) => "invariant",
-            Evidence::Proof(Proof::Products(_)) => "products",
-            Evidence::Proof(Proof::Counted(_)) => "counted",
-        })
+        self.evidence.as_ref().ok().map(Evidence::kind)
     }
 
     /// What accepted evidence shows about the system.
     fn claim(&self, property: &Property) -> String {
         let targets = words::targets(&self.loaded.system, property);
         match &self.evidence {
-            Ok(Evidence::Trace(_)) if self.loaded.system.program().is_some() => "goes wrong".to_string(),
-            Ok(Evidence::Proof(proof)) if self.loaded.system.program().is_some() && !property.is_empty() => {
+            Ok(Evidence::Counterexample(_)) if self.loaded.system.program().is_some() => {
+                "goes wrong".to_string()
+            }
+            Ok(Evidence::Certificate(proof))
+                if self.loaded.system.program().is_some() && !property.is_empty() =>
+            {
                 let stuck = if property.deadlock { " or is stuck" } else { "" };
                 format!("never goes wrong{stuck}{}", words::any_number(proof))
             }
-            Ok(Evidence::Trace(trace)) => {
-                let end = trace.last().visible();
-                format!("reaches {}", words::reached(&self.loaded.system, property, &end))
+            Ok(Evidence::Counterexample(counterexample)) => {
+                let end = counterexample.trace().map(|trace| trace.last().visible());
+                let reached = end.map(|end| words::reached(&self.loaded.system, property, &end));
+                format!("reaches {}", reached.unwrap_or_default())
             }
-            Ok(Evidence::Proof(_)) if !property.is_empty() => format!("never reaches {targets}"),
-            Ok(Evidence::Proof(proof @ (Proof::Products(_) | Proof::Counted(_)))) => {
-                format!("never leaves the products of {}", words::size(proof))
-            }
-            Ok(Evidence::Proof(Proof::Invariant(invariant))) => {
+            Ok(Evidence::Certificate(_)) if !property.is_empty() => format!("never reaches {targets}"),
+            Ok(Evidence::Certificate(Certificate::Invariant(invariant))) => {
                 format!("never leaves {}", words::count(invariant.visible_count(), "visible state"))
+            }
+            Ok(Evidence::Certificate(proof)) => {
+                format!("never leaves the products of {}", words::size(proof))
             }
             Err(_) => String::new(),
         }
     }
-}
-
-/// Whether a text starts as evidence does. One that does, and then is wrong, is rejected; another is bad input.
-fn claims_to_be_evidence(text: &[u8]) -> bool {
-    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
-    let words: Vec<&[u8]> =
-        first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(4).collect();
-    let version = VERSION.to_string();
-    matches!(words[..], [b"allways", b"trace" | b"invariant" | b"products" | b"counted", number] if number == version.as_bytes())
-}
-
-/// Whether a text says that it is about any number of threads.
-fn claims_any_number(text: &[u8]) -> bool {
-    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
-    let header = lines.next().unwrap_or_default();
-    let about_threads = [b"allways products".as_slice(), b"allways counted"];
-    about_threads.iter().any(|kind| header.starts_with(kind))
-        && lines.next().is_some_and(|line| line.starts_with(b"any "))
 }
 
 #[derive(Serialize)]

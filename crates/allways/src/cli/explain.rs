@@ -1,7 +1,7 @@
 //! `allways check --explain`: where a thread-modular proof is lost, in words.
 
 use super::words;
-use allways::{Proof, Verdict, Watch};
+use allways::{Certificate, Verdict, Watch};
 use allways_engines::above::thread_modular::explain::{Explanation, Invention, explain};
 use allways_model::notation::show_symbols;
 use allways_model::property::Property;
@@ -10,15 +10,15 @@ use allways_model::pushdown::Pushdown;
 /// What there is to say about thread-modular proofs of a property, given the verdict on it.
 pub fn sentence(system: &dyn Pushdown, property: &Property, verdict: &Verdict, watch: &Watch) -> String {
     match verdict {
-        Verdict::Safe(Proof::Products(_)) => {
+        Verdict::Safe(Certificate::Products(_)) => {
             return "thread-modular sets prove it: they invent nothing that matters".to_string();
         }
         Verdict::Unsafe(_) => return "it goes wrong, so there is no proof to be lost".to_string(),
-        Verdict::Safe(Proof::Counted(_)) => {
+        Verdict::Safe(Certificate::Counted(_)) => {
             return "thread-modular sets alone do not prove it; counting threads within them does"
                 .to_string();
         }
-        Verdict::Safe(Proof::Invariant(_)) | Verdict::Unknown(_) => {}
+        Verdict::Safe(_) | Verdict::Unknown(_) => {}
     }
     match explain(system, property, watch) {
         Err(reason) => format!("no explanation, because {}", words::because(&reason)),

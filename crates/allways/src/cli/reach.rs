@@ -13,8 +13,9 @@ use allways::views::NAME;
 use allways::{
     Bound, Engine, LoadError, Question, Reached, Report, StopReason, System, Verdict, Watch, load, reach,
 };
-use allways_evidence::{Invariant, Proof};
+use allways_evidence::{Certificate, Invariant, Subject};
 use allways_model::notation::show_visible;
+use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Visible};
 use serde::{Serialize, Serializer};
 use std::time::Duration;
@@ -65,7 +66,8 @@ pub fn run(arguments: &Reach, context: &mut Context) -> Result<Exit, Failure> {
         answer.print(context);
     }
     if let Some(system) = &system {
-        destination.write(system, reached.report.verdict, context)?;
+        let subject = Subject::Pushdown { system, property: &Property::default() };
+        destination.write(&subject, &reached.report.verdict, context)?;
     }
     Ok(exit)
 }
@@ -94,13 +96,13 @@ fn not_loaded(reason: StopReason) -> Reached {
 /// than its top symbol, what is visible is all there is.
 fn concrete_states(engine: &str, reached: &Reached, bounded: bool) -> Option<u128> {
     match &reached.report.verdict {
-        Verdict::Safe(Proof::Invariant(invariant))
+        Verdict::Safe(Certificate::Invariant(invariant))
             if ["free", "scheme1"].contains(&engine) && whole(invariant) =>
         {
             let orbits = invariant.states().map(|(_, windows)| invariant.kinds.orbit(windows));
             Some(orbits.fold(0, u128::saturating_add))
         }
-        Verdict::Safe(Proof::Invariant(invariant))
+        Verdict::Safe(Certificate::Invariant(invariant))
             if reached.converged
                 && invariant.window == 1
                 && invariant.windows.iter().flatten().all(|window| !window.more) =>

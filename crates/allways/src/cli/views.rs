@@ -14,13 +14,13 @@ use allways::views::{NAME, Viewed, certify, has_integers, prove};
 use allways::{Checked, Loaded, Question, Refuted, StopReason, Verdict, Watch, check, engines};
 use allways_engines::engine::Cell;
 use allways_engines::meet::observation::walk;
-use allways_evidence::views::{read_views, write_views};
-use allways_evidence::{Rejection, Views};
+use allways_evidence::{
+    Certificate, Evidence, Header, Rejection, Subject, Views, read_evidence, write_evidence,
+};
 use allways_model::encoding::Encoded;
 use allways_model::program::Program;
 use serde::Serialize;
 use std::fs::File;
-use std::io::BufWriter;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -187,8 +187,10 @@ impl One<'_> {
             Ok(views) => {
                 if let Some(path) = destination.path() {
                     let unwritable = |error| Failure::Unwritable(path.to_path_buf(), error);
-                    let mut file = BufWriter::new(File::create(path).map_err(unwritable)?);
-                    write_views(program, views, &mut file).map_err(unwritable)?;
+                    let mut file = File::create(path).map_err(unwritable)?;
+                    let subject = Subject::Program { program, counts: &views.counts };
+                    let certificate = Certificate::from(views.clone());
+                    write_evidence(&subject, &certificate, &mut file).map_err(unwritable)?;
                 }
                 Ok(Exit::Success)
             }
@@ -261,10 +263,8 @@ fn any_number(views: &Views) -> &'static str {
 }
 
 /// Whether a text says that it is a set of views.
-pub(super) fn claims_views(text: &[u8]) -> bool {
-    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
-    first.starts_with(b"allways views")
+fn claims_views(text: &[u8]) -> bool {
+    Header::read(text).is_some_and(|header| header.kind == "views")
 }
 
 /// Runs `certify` if the evidence is a set of views.
@@ -289,20 +289,20 @@ fn certify_text(
     context.complaints.remarks(&remarks);
     let asked = arguments.start.threads.clone().unwrap_or_default();
     let counts = asked.by_template(&program).map_err(allways::LoadError::from)?;
-    let judged = match read_views(&program, text) {
+    let judged = match read_evidence(&Subject::Program { program: &program, counts: &counts }, text) {
         Err(bad) => {
             Err(Rejection::Malformed(format!("line {}, column {}: {}", bad.line, bad.column, bad.what)))
         }
-        Ok(views) if !covers(&views, &counts) => Err(Rejection::Malformed(
-            "it is about other numbers of threads; give them by --threads".to_string(),
-        )),
         Ok(_) if arguments.targets.deadlock => {
             Err(Rejection::Malformed("views say nothing about deadlocks".to_string()))
         }
-        Ok(views) => {
+        Ok(Evidence::Certificate(Certificate::Views(views))) => {
             let (settings, dump) = (arguments.smt.settings(), arguments.smt.smt_dump.as_deref());
-            session.watched(|watch| certify(&program, &views, &settings, dump, watch)).map(|_| views)
+            let certified =
+                session.watched(|watch| certify(&program, &counts, &views, &settings, dump, watch));
+            certified.map(|_| views)
         }
+        Ok(_) => Err(Rejection::Malformed("expected views".to_string())),
     };
     let (verdict, reason, exit) = match &judged {
         Ok(_) => ("accepted", None, Exit::Success),
@@ -328,12 +328,6 @@ fn certify_text(
     };
     context.output.verdict(verdict, &rest);
     Ok(exit)
-}
-
-/// Whether views are about at least these numbers of threads.
-fn covers(views: &Views, counts: &[Option<usize>]) -> bool {
-    let enough = |(proved, asked): (&Option<usize>, &Option<usize>)| proved.is_none() || proved == asked;
-    views.counts.len() == counts.len() && views.counts.iter().zip(counts).all(enough)
 }
 
 #[derive(Serialize)]

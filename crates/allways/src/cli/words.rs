@@ -1,6 +1,6 @@
 //! How things are said: durations, sizes, reasons, names.
 
-use allways::{Proof, StopReason};
+use allways::{Certificate, StopReason};
 use allways_model::notation::{show_pattern, show_visible};
 use allways_model::property::{Property, deadlocked};
 use allways_model::pushdown::{Pushdown, Visible};
@@ -44,16 +44,18 @@ pub fn because(reason: &StopReason) -> String {
 }
 
 /// What a proof says about the number of threads, if that is not fixed.
-pub fn any_number(proof: &Proof) -> &'static str {
+pub fn any_number(proof: &Certificate) -> &'static str {
     if proof.any_number() { ", with any number of threads" } else { "" }
 }
 
 /// How much there is of a proof.
-pub fn size(proof: &Proof) -> String {
+pub fn size(proof: &Certificate) -> String {
     match proof {
-        Proof::Invariant(invariant) => count(invariant.visible_count(), "visible state"),
-        Proof::Products(products) => count(products.facts() as u128, "thread state"),
-        Proof::Counted(counted) => count(counted.products.facts() as u128, "thread state"),
+        Certificate::Invariant(invariant) => count(invariant.visible_count(), "visible state"),
+        Certificate::Products(products) => count(products.facts() as u128, "thread state"),
+        Certificate::Counted(counted) => count(counted.products.facts() as u128, "thread state"),
+        Certificate::Basis(basis) => count(basis.members.len() as u128, "configuration"),
+        Certificate::Views(views) => count(views.rows.len() as u128, "formula"),
     }
 }
 

@@ -112,7 +112,7 @@ impl<'a> Contexts<'a> {
     pub fn report(self, verdict: Result<Verdict, Halt>) -> Report {
         let verdict = match verdict {
             Ok(verdict) => verdict,
-            Err(Halt::Bad(state)) => Verdict::Unsafe(self.space.trace(state)),
+            Err(Halt::Bad(state)) => Verdict::from(self.space.trace(state)),
             Err(Halt::Stop(reason)) => Verdict::Unknown(reason),
         };
         let exact = matches!(verdict, Verdict::Safe(_));

@@ -42,7 +42,7 @@ impl Engine for Free {
                 Verdict::Unknown(StopReason::Bound(format!("stacks of at most {depth} symbols")))
             }
             Ok(Some(invariant)) => invariant.into(),
-            Err(Halt::Bad(state)) => Verdict::Unsafe(space.trace(state)),
+            Err(Halt::Bad(state)) => Verdict::from(space.trace(state)),
             Err(Halt::Stop(reason)) => Verdict::Unknown(reason),
         };
         let figures = Figures {

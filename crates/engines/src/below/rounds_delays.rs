@@ -254,7 +254,7 @@ impl<'a> Explorer<'a> {
     /// The verdict on a run that stopped here.
     pub fn halted(&self, halt: Halt) -> Verdict {
         match halt {
-            Halt::Bad(state) => Verdict::Unsafe(self.space.trace(state)),
+            Halt::Bad(state) => Verdict::from(self.space.trace(state)),
             Halt::Stop(reason) => Verdict::Unknown(reason),
         }
     }

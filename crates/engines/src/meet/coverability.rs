@@ -25,8 +25,8 @@ pub mod shorten;
 pub mod threads;
 
 use crate::engine::Watch;
-use allways_evidence::StopReason;
-use allways_evidence::counters::{Run, Verdict, check_run};
+use allways_evidence::counters::{Run, walk};
+use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::Counters;
 
 /// A way to decide.
@@ -102,11 +102,11 @@ pub fn decide(system: &Counters, method: Method, watch: &Watch) -> Report {
 
 /// A run that was found by relaxed rules, if the exact ones allow it.
 fn exactly(system: &Counters, run: Run) -> Verdict {
-    match check_run(system, &run) {
+    match walk(system, &run) {
         Err(_) if !system.is_monotone() => {
             let why = "by relaxed rules, in which tests for an exact number let the rest vanish, a target can be covered";
             Verdict::Unknown(StopReason::GaveUp(why.to_string()))
         }
-        _ => Verdict::Unsafe(run),
+        _ => Verdict::from(run),
     }
 }

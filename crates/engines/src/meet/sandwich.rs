@@ -41,7 +41,7 @@ impl Engine for Sandwich {
         let outcome = meet(system, question, watch, &kinds, &mut search, &mut figures);
         let (verdict, exact) = match outcome {
             Ok((invariant, exact)) => (invariant.into(), exact),
-            Err(Halt::Bad(state)) => (Verdict::Unsafe(search.space().trace(state)), false),
+            Err(Halt::Bad(state)) => (Verdict::from(search.space().trace(state)), false),
             Err(Halt::Stop(reason)) => (Verdict::Unknown(reason), false),
         };
         figures.images += search.space().images();

@@ -27,9 +27,7 @@ pub struct Found {
 
 /// Whether the method applies, and why not.
 pub fn applies(program: &Program) -> Result<Steps, String> {
-    Steps::new(program).map_err(|unsupported| {
-        format!("views cannot speak of {} (line {})", unsupported.what, unsupported.span.line)
-    })
+    Steps::new(program).map_err(|unsupported| unsupported.to_string())
 }
 
 /// The levels that are tried, one after the other.

@@ -1,7 +1,6 @@
 //! A run of a counter system, and the checker that walks it by [`step`].
 
-use super::Rejection;
-use crate::rejection::shorten;
+use crate::rejection::{Rejection, shorten};
 use allways_model::counters::step::step;
 use allways_model::counters::{Configuration, Counters};
 
@@ -33,36 +32,33 @@ impl Run {
 
 /// Accepts a run that starts in an initial configuration, makes only steps that the rules allow, and ends in a bad one; gives
 /// the bad one.
-pub fn check_run(system: &Counters, run: &Run) -> Result<Configuration, Rejection> {
-    system.validate().map_err(Rejection::Because)?;
+pub fn walk(system: &Counters, run: &Run) -> Result<Configuration, Rejection> {
+    system.validate().map_err(Rejection::Malformed)?;
     let shared = run.initial.shared as usize;
     let known = |(local, _): (u32, u64)| (local as usize) < system.locals.len();
     if shared >= system.shared.len() || !run.initial.tokens.iter().all(known) {
-        return Err(Rejection::Because(
+        return Err(Rejection::Malformed(
             "the run starts in a state that the system does not have".to_string(),
         ));
     }
     let show = |configuration: &Configuration| shorten(&system.show(configuration));
     if !system.is_initial(&run.initial) {
-        return Err(Rejection::Because(format!("step 0: {} is not initial", show(&run.initial))));
+        return Err(Rejection::NotInitial(show(&run.initial)));
     }
     let mut now = run.initial.clone();
     for (index, &number) in run.rules.iter().enumerate() {
-        let place = format!("step {}", index + 1);
+        let bad = |what: String| Rejection::BadStep { step: index + 1, what };
         let Some(rule) = system.rules.get(number as usize) else {
-            return Err(Rejection::Because(format!("{place}: there is no rule {}", u64::from(number) + 1)));
+            return Err(bad(format!("there is no rule {}", u64::from(number) + 1)));
         };
         let Some(next) = step(rule, &now) else {
             let (rule, line) = (number + 1, rule.line);
-            let what = format!("{place}: rule {rule} of line {line} cannot fire in {}", show(&now));
-            return Err(Rejection::Because(what));
+            return Err(bad(format!("rule {rule} of line {line} cannot fire in {}", show(&now))));
         };
         now = next;
     }
     if !system.is_bad(&now) {
-        let steps = run.rules.len();
-        let what = format!("step {steps}: the run ends in {}, which covers no target", show(&now));
-        return Err(Rejection::Because(what));
+        return Err(Rejection::NotBad { step: run.rules.len(), state: show(&now) });
     }
     Ok(now)
 }

@@ -1,142 +1,84 @@
-//! Evidence about counter systems as text. Like [evidence about pushdown systems](crate::text): a first line with kind and
-//! version, one thing per line, blank lines and lines that start with `#` are skipped, and the last line says how many there
-//! were. Configurations are written `shared|local,local^3`; of a net, without the shared state.
-//!
-//! A run: where it starts, then for each step the rule, counted from 1, its line, and the configuration afterwards.
-//!
-//! ```text
-//! allways counter-run 1
-//! state 0|0^2
-//! step 3 7 1|0,1
-//! end 1
-//! ```
-//!
-//! A proof: the limits, in which `^*` is any number, or `bound none`; weights, with the most that is allowed, those of local
-//! states and those of shared states (`1^2` is: 1 weighs 2); then the basis.
-//!
-//! ```text
-//! allways counter-proof 1
-//! bound 2
-//! limit 0|0^*,1
-//! limit 1|0^*
-//! weights 3 1^2 0,1
-//! basis 0|1^2
-//! end 1
-//! ```
+//! Evidence about counter systems as [text](crate::text): what follows the first line.
 
-use super::{Limit, Proof, Run, Weights};
+use super::{Basis, Limit, Run, Weights};
 use crate::text::BadEvidence;
 use crate::text::lines::{Line, Lines};
 use allways_model::counters::step::step;
 use allways_model::counters::{Bag, Configuration, Counters, Local, MOST, Shared};
 use hashbrown::HashMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
-/// The version of the format.
-const VERSION: u32 = 1;
-
-/// What makes a verdict believable.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Evidence {
-    /// [`check_run`](super::check_run) checks it.
-    Run(Run),
-    /// [`check_proof`](super::check_proof) checks it.
-    Proof(Proof),
-}
-
-/// Writes evidence, which must fit the system; [`read_evidence`] reads it back.
-pub fn write_evidence(system: &Counters, evidence: &Evidence, out: &mut dyn Write) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
-    match evidence {
-        Evidence::Run(run) => {
-            writeln!(out, "allways counter-run {VERSION}\nstate {}", system.show(&run.initial))?;
-            for (&rule, after) in run.rules.iter().zip(run.configurations(system)) {
-                let line = system.rules[rule as usize].line;
-                writeln!(out, "step {} {line} {}", rule + 1, system.show(&after))?;
-            }
-            writeln!(out, "end {}", run.rules.len())?;
-        }
-        Evidence::Proof(proof) => {
-            writeln!(out, "allways counter-proof {VERSION}")?;
-            write_proof(system, proof, &mut out)?;
-        }
+/// Writes a run, as far as its rules can fire.
+pub(crate) fn write_run(system: &Counters, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "state {}", system.show(&run.initial))?;
+    for (&rule, after) in run.rules.iter().zip(run.configurations(system)) {
+        let line = system.rules[rule as usize].line;
+        writeln!(out, "step {} {line} {}", rule + 1, system.show(&after))?;
     }
-    out.flush()
+    writeln!(out, "end {}", run.rules.len())
 }
 
-/// Writes what follows the first line of a proof.
-pub(crate) fn write_proof(system: &Counters, proof: &Proof, out: &mut dyn Write) -> io::Result<()> {
-    let Proof { bound, weights, basis } = proof;
+/// Writes a basis, sorted by the names of states.
+pub(crate) fn write_basis(system: &Counters, basis: &Basis, out: &mut dyn Write) -> io::Result<()> {
+    super::basis::check_shape(system, basis)
+        .map_err(|what| io::Error::new(io::ErrorKind::InvalidInput, what))?;
+    let Basis { bound, weights, members } = basis;
     match bound {
         Some(limits) => writeln!(out, "bound {}", limits.len())?,
         None => writeln!(out, "bound none")?,
     }
-    for Limit { shared, tokens } in bound.iter().flatten() {
-        writeln!(out, "limit {}", system.show_tokens(*shared, tokens.iter().copied()))?;
+    let sorted = |mut lines: Vec<String>| {
+        lines.sort_unstable();
+        lines
+    };
+    let limits = bound.iter().flatten().map(|Limit { shared, tokens }| {
+        format!("limit {}", show_tokens(system, *shared, tokens.iter().copied()))
+    });
+    let weights = weights.iter().map(|Weights { locals, shared, most }| {
+        let bag = |names: &[String], bag: &Bag| show_counts(names, bag.iter().map(|(at, n)| (at, Some(n))));
+        format!("weights {most} {} {}", bag(&system.locals, locals), bag(&system.shared, shared))
+    });
+    let members = members.iter().map(|Configuration { shared, tokens }| {
+        format!("basis {}", show_tokens(system, *shared, tokens.iter().map(|(at, n)| (at, Some(n)))))
+    });
+    let count = members.len();
+    for lines in [sorted(limits.collect()), sorted(weights.collect()), sorted(members.collect())] {
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
-    for Weights { locals, shared, most } in weights {
-        let locals = show_bag(&system.locals, locals);
-        writeln!(out, "weights {most} {locals} {}", show_bag(&system.shared, shared))?;
-    }
-    for member in basis {
-        writeln!(out, "basis {}", system.show(member))?;
-    }
-    writeln!(out, "end {}", basis.len())
+    writeln!(out, "end {count}")
 }
 
-/// Reads what follows the first line of a proof.
-pub(crate) fn read_proof(system: &Counters, lines: &mut Lines) -> Result<Proof, BadEvidence> {
-    Reader::new(system).proof(lines)
+fn show_tokens(
+    system: &Counters,
+    shared: Shared,
+    tokens: impl Iterator<Item = (Local, Option<u64>)>,
+) -> String {
+    let tokens = show_counts(&system.locals, tokens);
+    if system.is_net() { tokens } else { format!("{}|{tokens}", system.shared[shared as usize]) }
 }
 
-/// Numbers of names, `-` for none.
-fn show_bag(names: &[String], bag: &Bag) -> String {
-    let parts = bag.iter().map(|(number, count)| match count {
-        1 => names[number as usize].clone(),
-        _ => format!("{}^{count}", names[number as usize]),
+/// Names with numbers, sorted; `-` for none.
+fn show_counts(names: &[String], counts: impl Iterator<Item = (u32, Option<u64>)>) -> String {
+    let parts = counts.map(|(number, count)| (&names[number as usize], count));
+    let mut parts: Vec<(&String, Option<u64>)> = parts.collect();
+    parts.sort_unstable();
+    let parts = parts.into_iter().map(|(name, count)| match count {
+        Some(1) => name.clone(),
+        Some(count) => format!("{name}^{count}"),
+        None => format!("{name}^*"),
     });
     let text = parts.collect::<Vec<_>>().join(",");
     if text.is_empty() { "-".to_string() } else { text }
 }
 
-/// Whether a text starts as evidence about counter systems does. One that does, and then is wrong, is rejected; another is
-/// bad input.
-pub fn claims_to_be_evidence(text: &[u8]) -> bool {
-    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
-    [b"allways counter-run ".as_slice(), b"allways counter-proof "].iter().any(|kind| first.starts_with(kind))
+/// Reads a run.
+pub(crate) fn read_run(system: &Counters, lines: &mut Lines) -> Result<Run, BadEvidence> {
+    Reader::new(system).run(lines)
 }
 
-/// Reads evidence: a value that fits the system, or a message with its place. Whether it proves anything is for the checkers.
-pub fn read_evidence(system: &Counters, text: &[u8]) -> Result<Evidence, BadEvidence> {
-    let text = str::from_utf8(text).map_err(|error| {
-        let line = 1 + text[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-        BadEvidence { line, column: 1, what: "expected text, found other bytes".to_string() }
-    })?;
-    let mut lines = Lines::new(text);
-    let kinds = "`allways counter-run` or `allways counter-proof`";
-    let mut first = lines.next(kinds)?;
-    if first.word(kinds)? != "allways" {
-        return Err(first.expected(kinds));
-    }
-    let kind = first.word("`counter-run` or `counter-proof`")?;
-    if first.number::<u32>("the version, 1")? != VERSION {
-        return Err(first.expected("the version, 1"));
-    }
-    first.end()?;
-    let reader = Reader::new(system);
-    let evidence = match kind {
-        "counter-run" => Evidence::Run(reader.run(&mut lines)?),
-        "counter-proof" => Evidence::Proof(reader.proof(&mut lines)?),
-        _ => return Err(first.expected(kinds)),
-    };
-    match lines.next("nothing") {
-        Ok(mut more) => {
-            more.word("nothing more")?;
-            Err(more.expected("nothing after `end`"))
-        }
-        Err(_) => Ok(evidence),
-    }
+/// Reads a basis.
+pub(crate) fn read_basis(system: &Counters, lines: &mut Lines) -> Result<Basis, BadEvidence> {
+    Reader::new(system).basis(lines)
 }
 
 /// A shared state and, by place, numbers of tokens, `None` for any.
@@ -195,7 +137,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn proof(&self, lines: &mut Lines) -> Result<Proof, BadEvidence> {
+    fn basis(&self, lines: &mut Lines) -> Result<Basis, BadEvidence> {
         let mut line = lines.next("`bound`")?;
         let expected = "`bound`";
         if line.word(expected)? != "bound" {
@@ -209,7 +151,7 @@ impl<'a> Reader<'a> {
             line.word("`none`")?;
         }
         line.end()?;
-        let mut proof = Proof { bound: count.map(|_| Vec::new()), ..Proof::default() };
+        let mut basis = Basis { bound: count.map(|_| Vec::new()), ..Basis::default() };
         for _ in 0..count.unwrap_or(0) {
             let mut line = lines.next("`limit`")?;
             if line.word("`limit`")? != "limit" {
@@ -222,7 +164,7 @@ impl<'a> Reader<'a> {
             if tokens.windows(2).any(|pair| pair[0].0 == pair[1].0) {
                 return Err(line.expected("each local state once"));
             }
-            proof.bound.get_or_insert_default().push(Limit { shared, tokens });
+            basis.bound.get_or_insert_default().push(Limit { shared, tokens });
         }
         loop {
             let expected = "`weights`, `basis` or `end`";
@@ -232,12 +174,12 @@ impl<'a> Reader<'a> {
                     let most = line.number("the most that is allowed")?;
                     let locals = self.bag(&mut line, &self.locals)?;
                     let shared = self.bag(&mut line, &self.shared)?;
-                    proof.weights.push(Weights { locals, shared, most });
+                    basis.weights.push(Weights { locals, shared, most });
                 }
-                "basis" => proof.basis.push(self.configuration(&mut line)?),
+                "basis" => basis.members.push(self.configuration(&mut line)?),
                 "end" => {
-                    line.count("members of the basis", proof.basis.len())?;
-                    return Ok(proof);
+                    line.count("members of the basis", basis.members.len())?;
+                    return Ok(basis);
                 }
                 _ => return Err(line.expected(expected)),
             }

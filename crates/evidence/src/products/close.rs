@@ -202,15 +202,13 @@ impl Checker<'_> {
             let has = |kind| all.iter().any(|cells| mover(cells) == Some(kind));
             if !all.iter().any(certain) && !(0..self.products.kinds.count()).all(has) {
                 let what = "no product contains all initial states with any number of threads".to_string();
-                return Err(Rejection::NotInProducts(what));
+                return Err(Rejection::NotClosed(what));
             }
         }
         for state in &initial {
             if !cells.iter().any(|cells| self.contains(cells, state)) {
                 let state = shorten(&show_state(self.system, state));
-                return Err(Rejection::NotInProducts(format!(
-                    "no product contains the initial state {state}"
-                )));
+                return Err(Rejection::NotClosed(format!("no product contains the initial state {state}")));
             }
         }
         self.spend(initial.len())
@@ -305,7 +303,7 @@ impl Checker<'_> {
         let Some(missing) = missing else { return Ok(()) };
         let thread = self.products.kinds.members(cell.kind)[0];
         let (from, to) = (self.show(cell.kind, fact), self.show(cell.kind, missing));
-        Err(Rejection::NotInProducts(format!(
+        Err(Rejection::NotClosed(format!(
             "product {}: thread {thread} can move from {from} by line {} to {to}, which the next product lacks",
             number + 1,
             rule.line
@@ -326,7 +324,7 @@ impl Checker<'_> {
         let Some(missing) = after.into_iter().find(|fact| !rest.facts.contains(fact)) else { return Ok(()) };
         let kinds = &self.products.kinds;
         let (thread, other) = (kinds.members(mover)[0], kinds.members(cell.kind)[0]);
-        Err(Rejection::NotInProducts(format!(
+        Err(Rejection::NotClosed(format!(
             "product {}: when thread {thread} moves from {} by line {}, a thread like {other} comes to {}, \
              which the next product lacks",
             number + 1,
@@ -339,7 +337,7 @@ impl Checker<'_> {
     fn check_bad(&mut self, property: &Property, number: usize, cells: &Cells) -> Result<(), Rejection> {
         let bad = |shared: Shared| {
             let shared = shorten(&self.system.shared_name(shared));
-            Rejection::NotInProducts(format!(
+            Rejection::NotClosed(format!(
                 "product {}: a state with shared state {shared} violates the property",
                 number + 1
             ))

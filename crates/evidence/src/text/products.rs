@@ -4,26 +4,20 @@
 //! likewise. Lines for the same set or context add up. Products and contexts are introduced in order and counted from 1;
 //! `next` names the product after a step, for each kind of threads or one for all.
 
-use super::VERSION;
 use super::lines::{BadEvidence, Line, Lines};
 use crate::products::{Context, END, Fact, Product, Products, close};
 use allways_model::notation::{read_symbols, show_symbols};
 use allways_model::pushdown::{EMPTY, Pushdown, Symbol};
 use allways_model::symmetry::Kinds;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-/// Writes products.
+/// Writes what follows the first line.
 pub(super) fn write_products(
     system: &dyn Pushdown,
     products: &Products,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "allways products {VERSION}")?;
-    write_body(system, products, out)
-}
-
-/// Writes what follows the first line.
-pub(super) fn write_body(system: &dyn Pushdown, products: &Products, out: &mut dyn Write) -> io::Result<()> {
     close::shape(system, products).map_err(super::misshapen)?;
     let kinds = &products.kinds;
     let leader = |kind: usize| kinds.members(kind)[0];
@@ -33,24 +27,29 @@ pub(super) fn write_body(system: &dyn Pushdown, products: &Products, out: &mut d
         many.into_iter().try_for_each(|thread| write!(out, " {thread}"))?;
         writeln!(out)?;
     }
-    super::write_kinds(kinds, out)?;
-    for (kind, contexts) in products.contexts.iter().enumerate() {
-        for (context, tails) in contexts.iter().enumerate().skip(1) {
-            write!(out, "context {} {context}:", leader(kind))?;
-            for &(symbol, under) in tails {
-                write!(out, " {}{}", system.symbol_name(leader(kind), symbol), suffix(under))?;
-            }
+    super::write::write_kinds(kinds, out)?;
+    let orders: Vec<Order> =
+        (0..kinds.count()).map(|kind| Order::new(system, products, kind, leader(kind))).collect();
+    for (kind, order) in orders.iter().enumerate() {
+        for (number, &context) in order.contexts.iter().enumerate().skip(1) {
+            write!(out, "context {} {number}:", leader(kind))?;
+            let tails = &products.contexts[kind][context as usize];
+            let named = |&(symbol, under): &(Symbol, Context)| {
+                (system.symbol_name(leader(kind), symbol), order.numbers[under as usize])
+            };
+            let tails: BTreeSet<(String, Context)> = tails.iter().map(named).collect();
+            tails.iter().try_for_each(|(name, under)| write!(out, " {name}{}", suffix(*under)))?;
             writeln!(out)?;
         }
     }
     for (number, product) in products.products.iter().enumerate() {
         writeln!(out, "product {}", number + 1)?;
         if let Some((kind, facts)) = &product.mover {
-            write_facts(system, "mover", leader(*kind), facts, out)?;
+            write_facts(system, "mover", leader(*kind), facts, &orders[*kind], out)?;
         }
         for (kind, facts) in product.rest.iter().enumerate() {
             if !facts.is_empty() {
-                write_facts(system, "rest", leader(kind), facts, out)?;
+                write_facts(system, "rest", leader(kind), facts, &orders[kind], out)?;
             }
         }
         write!(out, "next")?;
@@ -66,23 +65,90 @@ fn suffix(context: Context) -> String {
     if context == END { String::new() } else { format!(".{context}") }
 }
 
+/// The contexts of a kind of threads in an order that does not depend on their numbers: by where facts use them, and by
+/// their tails, in turn. Those that nothing tells apart stay in the order in which they are.
+struct Order {
+    /// The contexts, in order.
+    contexts: Vec<Context>,
+    /// For each context, its place.
+    numbers: Vec<Context>,
+}
+
+impl Order {
+    fn new(system: &dyn Pushdown, products: &Products, kind: usize, leader: usize) -> Order {
+        let all = &products.contexts[kind];
+        let mut uses: Vec<BTreeSet<(usize, bool, String, String)>> = vec![BTreeSet::new(); all.len()];
+        for (number, product) in products.products.iter().enumerate() {
+            let mover = product.mover.iter().filter(|(moves, _)| *moves == kind);
+            let sets = mover.map(|(_, facts)| (true, facts)).chain([(false, &product.rest[kind])]);
+            for (moves, fact) in sets.flat_map(|(moves, facts)| facts.iter().map(move |fact| (moves, fact))) {
+                // Where there is but one context, there is nothing to be told apart.
+                if all.len() > 2 && fact.context != END {
+                    let text = (system.shared_name(fact.shared), show_symbols(system, leader, [fact.top]));
+                    uses[fact.context as usize].insert((number, moves, text.0, text.1));
+                }
+            }
+        }
+        // The end of the stack comes first.
+        let mut places = ranks(uses.into_iter().enumerate().map(|(context, uses)| (context != 0, uses)));
+        loop {
+            let tails = all.iter().zip(&places).map(|(tails, place)| {
+                let named = |&(symbol, under): &(Symbol, Context)| {
+                    (system.symbol_name(leader, symbol), places[under as usize])
+                };
+                (*place, tails.iter().map(named).collect::<BTreeSet<_>>())
+            });
+            let finer = ranks(tails);
+            if finer.iter().max() == places.iter().max() {
+                break;
+            }
+            places = finer;
+        }
+        let mut contexts: Vec<Context> = (0..all.len() as Context).collect();
+        contexts.sort_by_key(|&context| places[context as usize]);
+        let mut numbers = vec![0; all.len()];
+        contexts.iter().zip(0..).for_each(|(&context, place)| numbers[context as usize] = place);
+        Order { contexts, numbers }
+    }
+}
+
+/// For each value, how many different ones are less.
+fn ranks<T: Ord>(values: impl Iterator<Item = T>) -> Vec<u32> {
+    let mut sorted: Vec<(T, usize)> = values.zip(0..).collect();
+    sorted.sort_unstable();
+    let mut ranks = vec![0; sorted.len()];
+    let mut rank = 0;
+    for (place, (value, index)) in sorted.iter().enumerate() {
+        rank += u32::from(place > 0 && sorted[place - 1].0 != *value);
+        ranks[*index] = rank;
+    }
+    ranks
+}
+
 /// One line for each shared state.
 fn write_facts(
     system: &dyn Pushdown,
     word: &str,
     thread: usize,
     facts: &[Fact],
+    order: &Order,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if facts.is_empty() {
         return writeln!(out, "{word} {thread}:");
     }
+    let mut lines: BTreeMap<String, BTreeSet<(String, Context)>> = BTreeMap::new();
+    let mut facts = facts.to_vec();
+    facts.sort_unstable();
     for facts in facts.chunk_by(|one, other| one.shared == other.shared) {
-        let shared = system.shared_name(facts[0].shared);
+        let named =
+            |fact: &Fact| (show_symbols(system, thread, [fact.top]), order.numbers[fact.context as usize]);
+        lines.insert(system.shared_name(facts[0].shared), facts.iter().map(named).collect());
+    }
+    for (shared, tops) in lines {
         write!(out, "{word} {thread}:")?;
-        for fact in facts {
-            let top = show_symbols(system, thread, [fact.top]);
-            write!(out, " {shared}|{top}{}", suffix(fact.context))?;
+        for (top, context) in tops {
+            write!(out, " {shared}|{top}{}", suffix(context))?;
         }
         writeln!(out)?;
     }

@@ -5,10 +5,9 @@
 
 use super::lines::{BadEvidence, Line, Lines};
 use super::products::read_products;
-use super::{Evidence, VERSION};
 use crate::counted::{Counted, counters_of};
-use crate::counters::text::read_proof;
-use crate::{Invariant, Proof, Step, Trace, Window, shape};
+use crate::counters::text::read_basis;
+use crate::{Invariant, Step, Trace, Window, shape};
 use allways_model::notation::{NotAState, read_state, read_symbols};
 use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Pushdown, Shared, State, Symbol};
@@ -19,51 +18,29 @@ use std::hash::BuildHasher;
 /// How many texts of windows and of shared states are remembered, each.
 const REMEMBERED: usize = 1 << 16;
 
-/// Reads evidence for a system, in the format of [this module](super).
-pub fn read_evidence(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, BadEvidence> {
-    let text = std::str::from_utf8(text).map_err(|error| {
-        let before = &text[..error.valid_up_to()];
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
-        BadEvidence { line, column, what: "expected text in UTF-8".to_string() }
-    })?;
-    let mut lines = Lines::new(text);
-    let expected = "`allways trace 1`, `invariant`, `products` or `counted`";
-    let mut header = lines.next(expected)?;
-    if header.word(expected)? != "allways" {
-        return Err(header.expected(expected));
-    }
-    let kind = header.word(expected)?;
-    if !["trace", "invariant", "products", "counted"].contains(&kind) {
-        return Err(header.expected(expected));
-    }
-    if header.number::<u32>("the version of the format")? != VERSION {
-        return Err(header.expected("version 1 of the format, the only one known here"));
-    }
-    header.end()?;
-    let evidence = match kind {
-        "trace" => Evidence::Trace(trace(system, &mut lines)?),
-        "counted" => {
-            let products = read_products(system, &mut lines)?;
-            let counting = counters_of(system, &Property::default(), &products)
-                .map_err(|what| BadEvidence { line: 1, column: 1, what })?;
-            let proof = read_proof(&counting.counters, &mut lines)?;
-            Evidence::Proof(Proof::Counted(Box::new(Counted { products, proof })))
-        }
-        "products" => Evidence::Proof(Proof::Products(read_products(system, &mut lines)?)),
-        _ => Evidence::Proof(Proof::Invariant(Reader::new(system).invariant(&mut lines)?)),
-    };
-    match lines.next("nothing more") {
-        Ok(mut line) => {
-            line.word("nothing more")?;
-            Err(line.expected("nothing after `end`"))
-        }
-        Err(_) => Ok(evidence),
-    }
+/// Reads what follows the first line of a certificate by counting.
+pub(super) fn read_counted(
+    system: &dyn Pushdown,
+    header: &Line<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Counted, BadEvidence> {
+    let products = read_products(system, lines)?;
+    let counting =
+        counters_of(system, &Property::default(), &products).map_err(|what| header.bad_here(what))?;
+    let basis = read_basis(&counting.counters, lines)?;
+    Ok(Counted { products, basis })
 }
 
-fn trace(system: &dyn Pushdown, lines: &mut Lines<'_>) -> Result<Trace, BadEvidence> {
+/// Reads what follows the first line of an invariant.
+pub(super) fn read_invariant<'t>(
+    system: &dyn Pushdown,
+    lines: &mut Lines<'t>,
+) -> Result<Invariant, BadEvidence> {
+    Reader::new(system).invariant(lines)
+}
+
+/// Reads what follows the first line of a trace.
+pub(super) fn read_trace(system: &dyn Pushdown, lines: &mut Lines<'_>) -> Result<Trace, BadEvidence> {
     let mut line = lines.next("`state STATE`, where the trace starts")?;
     if line.word("`state STATE`")? != "state" {
         return Err(line.expected("`state STATE`, where the trace starts"));

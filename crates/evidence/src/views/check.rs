@@ -1,32 +1,25 @@
 //! The checker of views: writes down what closed means, and has a solver refute every exception.
 
 use super::obligations::{Setting, obligations};
-use super::steps::{Known, Steps};
+use super::steps::{Known, Steps, Unsupported};
 use super::text::well_formed;
 use super::{MOST, Views};
-use crate::{Rejection, StopReason};
+use crate::{Judge, Rejection, StopReason};
 use allways_model::program::Program;
-use allways_smt::{Answer, Failure, Query, Solver};
+use allways_smt::{Answer, Failure, Process, Query, Solver};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Who is asked, and who is told what was asked.
-pub struct Judge<'a> {
-    /// The solver.
-    pub solver: &'a mut dyn Solver,
-    /// Sees every query on which acceptance rests.
-    pub witness: &'a mut dyn FnMut(&Query),
-}
-
-/// Checks that views are closed for a program, and contain nothing bad. How many queries it took.
-pub fn check(program: &Program, views: &Views, judge: &mut Judge<'_>) -> Result<usize, Rejection> {
+/// Checks that views are closed for a program with these numbers of threads, and contain nothing bad.
+pub(crate) fn check(
+    program: &Program,
+    counts: &[Option<usize>],
+    views: &Views,
+    judge: &mut Judge<'_>,
+) -> Result<(), Rejection> {
     let malformed = |what: &str| Err(Rejection::Malformed(what.to_string()));
-    let steps = Steps::new(program).map_err(|unsupported| {
-        Rejection::Malformed(format!(
-            "views cannot speak of {} (line {})",
-            unsupported.what, unsupported.span.line
-        ))
-    })?;
+    let unsupported = |unsupported: Unsupported| Rejection::Malformed(unsupported.to_string());
+    let steps = Steps::new(program).map_err(unsupported)?;
     if views.counts.len() != program.templates.len() {
         return malformed("expected a number of threads for each template");
     }
@@ -38,6 +31,10 @@ pub fn check(program: &Program, views: &Views, judge: &mut Judge<'_>) -> Result<
     }
     if views.anchored && !views.any_number() && views.total() != Some(views.size) {
         return malformed("expected views of all threads, if all are anchored");
+    }
+    let enough = |(proved, asked): (&Option<usize>, &Option<usize>)| proved.is_none() || proved == asked;
+    if counts.len() != views.counts.len() || !views.counts.iter().zip(counts).all(enough) {
+        return malformed("it is about other numbers of threads; give them by --threads");
     }
     let unsure = program
         .templates
@@ -55,31 +52,25 @@ pub fn check(program: &Program, views: &Views, judge: &mut Judge<'_>) -> Result<
     if !steps.shared.iter().chain(steps.locals.iter().flatten()).all(typed) {
         return malformed("a variable starts with a value that it cannot have");
     }
-    let setting = Setting::new(program, &steps, views).map_err(|unsupported| {
-        Rejection::Malformed(format!(
-            "views cannot speak of {} (line {})",
-            unsupported.what, unsupported.span.line
-        ))
-    })?;
+    let setting = Setting::new(program, &steps, views).map_err(unsupported)?;
     if !well_formed(&setting) {
         return malformed("a row speaks of what is not there");
     }
-    let mut asked = 0;
+    let stop = judge.stop;
+    let stopped = || stop().is_some();
+    let failed = |failure: Failure| {
+        Rejection::Stopped(stop().unwrap_or_else(|| StopReason::GaveUp(failure.to_string())))
+    };
+    let mut solver = Process::start(&judge.solver, &stopped).map_err(failed)?;
     obligations(&setting, |query| {
-        asked += 1;
-        refute(&query, judge)
-    })?;
-    Ok(asked)
-}
-
-fn refute(query: &Query, judge: &mut Judge<'_>) -> Result<(), Rejection> {
-    (judge.witness)(query);
-    match ask(query, judge.solver) {
-        Ok(None) => Ok(()),
-        Ok(Some(example)) => Err(Rejection::NotClosed(format!("{}, such as with {example}", query.title))),
-        Err(Failure::Stopped) => Err(Rejection::Stopped(StopReason::Interrupted)),
-        Err(failure) => Err(Rejection::Stopped(StopReason::GaveUp(failure.to_string()))),
-    }
+        if let Some(witness) = &mut judge.witness {
+            witness(&query);
+        }
+        match ask(&query, &mut solver).map_err(failed)? {
+            None => Ok(()),
+            Some(example) => Err(Rejection::NotClosed(format!("{}, such as with {example}", query.title))),
+        }
+    })
 }
 
 /// Nothing if the query is refuted, else an example.

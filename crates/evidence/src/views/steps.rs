@@ -13,6 +13,7 @@ use super::walk::{Hidden, ways};
 use allways_model::program::{Expr, LocationId, Program, Span, TemplateId, Type, Variable, slot_name};
 use allways_smt::Term;
 use std::collections::HashSet;
+use std::fmt;
 
 /// The hidden local variable with a thread's own number, from 1 on.
 pub const ID: &str = "#id";
@@ -35,6 +36,12 @@ pub struct Unsupported {
 impl Unsupported {
     pub(super) fn new(what: &str, span: Span) -> Unsupported {
         Unsupported { what: what.to_string(), span }
+    }
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "views cannot speak of {} (line {})", self.what, self.span.line)
     }
 }
 

@@ -1,24 +1,10 @@
-//! Views as text.
-//!
-//! ```text
-//! allways views 1
-//! threads client=*
-//! size 2
-//! weights 3=1 4=1
-//! row 1 2: (and (= |s| |l@1|) (not (= |l@0| |l@1|)))
-//! end 1
-//! ```
-//!
-//! `threads` says how many there are of each template, `*` for any number; `size` how many are looked at together; a line
-//! `anchored` that the threads of which there is a known number are in every view; each line `weights` gives weights to locations, for the sum `#0`, `#1`, …; each `row` has sorted locations, by their numbers, and a
-//! formula in SMT-LIB 2 over shared variables, sums, and local variables of the threads in this order. Combinations without a
-//! row do not occur.
+//! Views as [text](crate::text): what follows the first line.
 
 use super::obligations::Setting;
 use super::steps::{Known, Steps};
 use super::{MOST, Views, weighed};
+use crate::text::BadEvidence;
 use crate::text::lines::{Line, Lines};
-use crate::text::{BadEvidence, VERSION};
 use allways_model::program::{LocationId, Program};
 use allways_smt::{Term, read_term};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -27,9 +13,8 @@ use std::io::{self, Write};
 /// The most sums of weights in a text.
 const MOST_WEIGHTS: usize = 64;
 
-/// Writes views, one line after another.
-pub fn write_views(program: &Program, views: &Views, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "allways views {VERSION}")?;
+/// Writes views.
+pub(crate) fn write_views(program: &Program, views: &Views, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "threads")?;
     for (template, count) in program.templates.iter().zip(&views.counts) {
         match count {
@@ -86,22 +71,12 @@ impl Names {
 }
 
 /// Reads views of a program.
-pub fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> {
-    let text = std::str::from_utf8(text).map_err(|error| {
-        let line = text[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        BadEvidence { line, column: 1, what: "expected text, found bytes that are none".to_string() }
-    })?;
-    let mut lines = Lines::new(text);
-    let mut first = lines.next("`allways views 1`")?;
-    for word in ["allways", "views", &VERSION.to_string()] {
-        if first.word("`allways views 1`")? != word {
-            return Err(first.expected("`allways views 1`"));
-        }
-    }
-    first.end()?;
-    let steps = Steps::new(program).map_err(|unsupported| {
-        first.bad_here(format!("views cannot speak of {} (line {})", unsupported.what, unsupported.span.line))
-    })?;
+pub(crate) fn read_views(
+    program: &Program,
+    header: &Line<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Views, BadEvidence> {
+    let steps = Steps::new(program).map_err(|unsupported| header.bad_here(unsupported.to_string()))?;
     let mut reader = Reader { program, names: Names::new(&steps), steps, views: Views::default() };
     loop {
         let mut line = lines.next("`end`")?;

@@ -5,7 +5,9 @@ pub mod naive;
 
 use allways_evidence::induct::induct;
 use allways_evidence::rejection::Missing;
-use allways_evidence::{Invariant, Rejection, Step, Trace, Window};
+use allways_evidence::{
+    BadEvidence, Evidence, Invariant, Rejection, Step, Subject, Trace, Window, read_evidence, write_evidence,
+};
 use allways_model::notation::{read_pattern, read_state};
 use allways_model::property::Property;
 use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
@@ -74,6 +76,20 @@ pub fn trace(system: &Explicit, initial: &str, steps: &[(usize, u32, &str)]) -> 
     let read = |text: &str| read_state(system, text).unwrap();
     let steps = steps.iter().map(|&(thread, line, state)| Step { thread, line, state: read(state) });
     Trace { initial: read(initial), steps: steps.collect() }
+}
+
+static NOTHING: Property = Property { bad: Vec::new(), deadlock: false };
+
+/// Evidence about a system as text.
+pub fn written(system: &dyn Pushdown, evidence: &Evidence) -> String {
+    let mut out = Vec::new();
+    write_evidence(&Subject::Pushdown { system, property: &NOTHING }, evidence, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Evidence about a system from text.
+pub fn parse(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, BadEvidence> {
+    read_evidence(&Subject::Pushdown { system, property: &NOTHING }, text)
 }
 
 /// The checker, never stopped.

@@ -8,8 +8,10 @@ use super::{emit, refuse, table, targets as show_targets};
 use allways::Watch;
 use allways::counters::load;
 use allways::load::read;
-use allways_evidence::counters::text::claims_to_be_evidence;
-use allways_evidence::counters::{Evidence, Rejection, check_proof, check_run, read_evidence};
+use allways_evidence::counters::walk;
+use allways_evidence::{
+    Counterexample, Evidence, Header, Judge, Rejection, Subject, certify as accept, read_evidence,
+};
 use allways_model::counters::Counters;
 use serde::Serialize;
 use std::path::Path;
@@ -25,9 +27,9 @@ fn case(
     let (system, remarks) = load(file, init, targets, &Watch::none())?;
     context.complaints.remarks(&remarks);
     let text = read(evidence, &Watch::none())?.bytes;
-    match read_evidence(&system, &text) {
+    match read_evidence(&Subject::Counters(&system), &text) {
         Ok(evidence) => Ok((system, Ok(evidence))),
-        Err(bad) if claims_to_be_evidence(&text) => {
+        Err(bad) if Header::read(&text).is_some() => {
             let why = format!("line {}, column {}: {}", bad.line, bad.column, bad.what);
             Ok((system, Err(why)))
         }
@@ -48,19 +50,18 @@ pub fn certify(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
     let targets = &arguments.targets.states;
     let (system, evidence) =
         case(&arguments.file, &arguments.evidence, arguments.start.init.as_deref(), targets, context)?;
-    let kind = evidence.as_ref().ok().map(|evidence| match evidence {
-        Evidence::Run(_) => "run",
-        Evidence::Proof(_) => "proof",
-    });
+    let kind = evidence.as_ref().ok().map(Evidence::kind);
     let judged = session.watched(|watch| match &evidence {
-        Ok(Evidence::Run(run)) => check_run(&system, run).map(drop),
-        Ok(Evidence::Proof(proof)) => check_proof(&system, proof, &|| watch.room_for(0).err()),
-        Err(why) => Err(Rejection::Because(why.clone())),
+        Ok(evidence) => {
+            let stop = || watch.room_for(0).err();
+            accept(&Subject::Counters(&system), evidence, &mut Judge::new(&stop))
+        }
+        Err(why) => Err(Rejection::Malformed(why.clone())),
     });
     let (verdict, reason, exit) = match &judged {
         Ok(()) => ("accepted", None, Exit::Success),
         Err(Rejection::Stopped(reason)) => ("unknown", Some(words::because(reason)), Exit::stopped(reason)),
-        Err(Rejection::Because(why)) => ("rejected", Some(why.clone()), Exit::Bug),
+        Err(rejection) => ("rejected", Some(rejection.to_string()), Exit::Bug),
     };
     if arguments.json {
         let seconds = session.elapsed().as_secs_f64();
@@ -96,8 +97,8 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
         case(&arguments.file, &arguments.trace, init, &arguments.targets.states, context)?;
     let (file, name) = (words::path(&arguments.file), words::path(&arguments.trace));
     let run = match evidence {
-        Ok(Evidence::Run(run)) => run,
-        Ok(Evidence::Proof(_)) => {
+        Ok(Evidence::Counterexample(Counterexample::Run(run))) => run,
+        Ok(_) => {
             let help = "`allways certify` checks proofs".to_string();
             return Err(Failure::Usage(format!("{name} is a proof, which has no steps"), help));
         }
@@ -106,7 +107,7 @@ pub fn replay(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure
             return Ok(Exit::Bug);
         }
     };
-    match check_run(&system, &run) {
+    match walk(&system, &run) {
         Ok(end) => {
             let steps = words::count(run.rules.len() as u128, "step");
             let end = words::cut(&system.show(&end));

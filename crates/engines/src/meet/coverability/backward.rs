@@ -13,8 +13,8 @@ use super::net::{Entry, Net, Rows, configuration, count, row};
 use super::oracle::Oracle;
 use super::{Method, Report, exactly};
 use crate::engine::{Progress, Watch};
-use allways_evidence::StopReason;
-use allways_evidence::counters::{Proof, Run, Verdict};
+use allways_evidence::counters::{self, Run};
+use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::{Counters, Shared};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -105,11 +105,11 @@ impl Search<'_> {
                 }
             }
         }
-        let basis = self.basis.members().collect();
-        Ok(Verdict::Safe(Proof {
+        let members = self.basis.members().collect();
+        Ok(Verdict::from(counters::Basis {
             bound: Some(self.oracle.limits(watch)?),
             weights: self.invariants.weights(),
-            basis,
+            members,
         }))
     }
 

@@ -8,8 +8,8 @@
 use super::board::{Board, Reader};
 use super::{Method, Report};
 use crate::engine::{Progress, Watch};
-use allways_evidence::StopReason;
-use allways_evidence::counters::{Run, Verdict};
+use allways_evidence::counters::Run;
+use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::step::step;
 use allways_model::counters::{Configuration, Counters, Initial, Rule};
 use hashbrown::{HashMap, HashSet};
@@ -94,7 +94,7 @@ impl<'a> Search<'a> {
             for (initial, more) in open {
                 let starts = starts(initial, more, self.system.is_monotone());
                 match self.explore(starts, budget, watch)? {
-                    Explored::Found(run) => return Ok(Verdict::Unsafe(run)),
+                    Explored::Found(run) => return Ok(Verdict::from(run)),
                     Explored::All => {}
                     Explored::Part if budget >= self.effort.stored => {}
                     Explored::Part => unfinished.push((initial, more)),

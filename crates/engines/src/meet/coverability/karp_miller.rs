@@ -19,8 +19,8 @@
 use super::shorten::shorten;
 use super::{Method, Report};
 use crate::engine::{Progress, Watch};
-use allways_evidence::StopReason;
-use allways_evidence::counters::{Limit, Proof, Run, Verdict};
+use allways_evidence::counters::{Basis, Limit, Run};
+use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::{Bag, Configuration, Counters, Local, Shared};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -107,7 +107,7 @@ impl Tree<'_> {
                 }
             }
         }
-        Ok(Verdict::Safe(Proof { bound: Some(self.limits()), ..Proof::default() }))
+        Ok(Verdict::from(Basis { bound: Some(self.limits()), ..Basis::default() }))
     }
 
     /// Adds a node unless it is within one that is there. If a target is within it, gives the node and the target.
@@ -180,7 +180,7 @@ impl Tree<'_> {
         };
         let mut rules = back.rules;
         rules.reverse();
-        Ok(Verdict::Unsafe(shorten(self.system, Run { initial, rules })))
+        Ok(Verdict::from(shorten(self.system, Run { initial, rules })))
     }
 
     /// The largest nodes.

@@ -62,7 +62,7 @@ fn with_less(system: &Counters, initial: &Configuration, local: Local) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allways_evidence::counters::check_run;
+    use allways_evidence::counters::walk;
     use allways_model::counters::{Bag, Rule, Target};
 
     #[test]
@@ -83,6 +83,6 @@ mod tests {
         let run = Run { initial, rules: vec![1, 2, 0, 0, 0, 1, 2, 0, 1] };
         let short = shorten(&system, run);
         assert_eq!((short.initial.tokens.count(0), &short.rules[..]), (2, &[0, 0, 1][..]));
-        assert!(check_run(&system, &short).is_ok());
+        assert!(walk(&system, &short).is_ok());
     }
 }

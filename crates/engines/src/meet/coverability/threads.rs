@@ -7,9 +7,8 @@
 use super::{Method, decide};
 use crate::above::thread_modular;
 use crate::engine::{Question, Watch};
-use allways_evidence::StopReason;
 use allways_evidence::counted::{Counted, counters_of};
-use allways_evidence::counters::Verdict;
+use allways_evidence::{Certificate, Counterexample, StopReason, Verdict};
 use allways_model::pushdown::Pushdown;
 
 /// What counting threads says about a property.
@@ -34,9 +33,11 @@ pub fn cover(system: &dyn Pushdown, question: &Question, watch: &Watch) -> Cover
         Err(why) => return gave_up(why),
     };
     match decide(&counting.counters, Method::Coverability, watch).verdict {
-        Verdict::Safe(proof) => Covered::Safe(Box::new(Counted { products, proof })),
+        Verdict::Safe(Certificate::Basis(basis)) => {
+            Covered::Safe(Box::new(Counted { products, basis: *basis }))
+        }
         Verdict::Unknown(reason) => Covered::Unknown(reason),
-        Verdict::Unsafe(run) => {
+        Verdict::Unsafe(Counterexample::Run(run)) => {
             let kinds = &products.kinds;
             let mut counts = vec![1; system.threads()];
             for (thread, count) in counts.iter_mut().enumerate().filter(|(thread, _)| system.many(*thread)) {
@@ -46,6 +47,9 @@ pub fn cover(system: &dyn Pushdown, question: &Question, watch: &Watch) -> Cover
                 *count = own.map(|(_, count)| count).sum();
             }
             Covered::Unsafe(counts)
+        }
+        Verdict::Safe(_) | Verdict::Unsafe(_) => {
+            gave_up("coverability answers by a basis or a run, and by nothing else".to_string())
         }
     }
 }

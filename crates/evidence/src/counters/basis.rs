@@ -1,6 +1,6 @@
-//! A proof that no bad configuration can be covered, and the checker that tests it.
+//! A certificate that no bad configuration can be covered, and the checker that tests it.
 //!
-//! A proof has two sets. The *bound* D is downward closed: a configuration is in D if it is within one of the [`Limit`]s, and
+//! It has two sets. The *bound* D is downward closed: a configuration is in D if it is within one of the [`Limit`]s, and
 //! not too heavy for any of the [`Weights`]. Limits come from a search forward (the forward oracle of UCOB, section V, or a
 //! Karp–Miller set), weights from place invariants. The *basis* B is a finite set of configurations; U is the set of those
 //! that cover a member of B. It comes from a search backward (UCOB, Algorithm 1). Either may be trivial: without limits and
@@ -32,9 +32,8 @@ mod weights;
 
 pub use weights::Weights;
 
-use super::Rejection;
 use crate::StopReason;
-use crate::rejection::shorten;
+use crate::rejection::{Rejection, shorten};
 use allways_model::counters::step::{MOST_PREDECESSORS, pre};
 use allways_model::counters::{Configuration, Counters, Initial, Local, Rule, Shared};
 use hashbrown::HashMap;
@@ -113,48 +112,48 @@ impl Limit {
 
 /// What makes it believable that no bad configuration can be covered.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Proof {
+pub struct Basis {
     /// The limits of a set that contains all reachable configurations; `None` for all configurations there are.
     pub bound: Option<Vec<Limit>>,
     /// What else bounds them.
     pub weights: Vec<Weights>,
     /// The least configurations of a set that contains all bad ones within the bound, and that no run enters.
-    pub basis: Vec<Configuration>,
+    pub members: Vec<Configuration>,
 }
 
 /// Accepts a proof by the five tests above. Asks `stop` now and then whether to go on.
-pub fn check_proof(
+pub fn check_basis(
     system: &Counters,
-    proof: &Proof,
+    basis: &Basis,
     stop: &dyn Fn() -> Option<StopReason>,
 ) -> Result<(), Rejection> {
-    system.validate().map_err(Rejection::Because)?;
-    check_shape(system, proof).map_err(|what| Rejection::Because(what.to_string()))?;
+    system.validate().map_err(Rejection::Malformed)?;
+    check_shape(system, basis).map_err(|what| Rejection::Malformed(what.to_string()))?;
     let mut checker = Checker {
         system,
         stop,
         work: 0,
         bound: None,
-        weights: &proof.weights,
-        upward: Upward::new(&proof.basis),
+        weights: &basis.weights,
+        upward: Upward::new(&basis.members),
     };
-    for (index, weights) in proof.weights.iter().enumerate() {
-        weights.check(system).map_err(|why| Rejection::Because(format!("weights {}: {why}", index + 1)))?;
+    for (index, weights) in basis.weights.iter().enumerate() {
+        weights.check(system).map_err(|why| Rejection::NotClosed(format!("weights {}: {why}", index + 1)))?;
     }
-    if let Some(limits) = &proof.bound {
+    if let Some(limits) = &basis.bound {
         let mut bound: HashMap<Shared, Vec<&Limit>> = HashMap::new();
         limits.iter().for_each(|limit| bound.entry(limit.shared).or_default().push(limit));
         checker.bound = Some(bound);
         checker.check_bound(limits)?;
     }
-    checker.check_basis(&proof.basis)
+    checker.check_basis(&basis.members)
 }
 
 /// Rules change the counts of what the system has; anything else makes no sense for it.
-fn check_shape(system: &Counters, proof: &Proof) -> Result<(), &'static str> {
+pub(super) fn check_shape(system: &Counters, basis: &Basis) -> Result<(), &'static str> {
     let shared = |shared: Shared| (shared as usize) < system.shared.len();
     let local = |local: Local| (local as usize) < system.locals.len();
-    for limit in proof.bound.iter().flatten() {
+    for limit in basis.bound.iter().flatten() {
         if !shared(limit.shared) || !limit.tokens.iter().all(|&(at, _)| local(at)) {
             return Err("a limit names a state that the system does not have");
         }
@@ -163,7 +162,7 @@ fn check_shape(system: &Counters, proof: &Proof) -> Result<(), &'static str> {
         }
     }
     let fits = |b: &Configuration| shared(b.shared) && b.tokens.iter().all(|(at, _)| local(at));
-    match proof.basis.iter().all(fits) {
+    match basis.members.iter().all(fits) {
         true => Ok(()),
         false => Err("the basis names a state that the system does not have"),
     }
@@ -206,7 +205,7 @@ impl Checker<'_> {
             let initial = Limit::of_initial(initial);
             if !self.within(&initial)? {
                 let shown = self.show_limit(&initial);
-                return Err(Rejection::Because(format!(
+                return Err(Rejection::NotClosed(format!(
                     "initial configurations {shown} are not within a limit"
                 )));
             }
@@ -226,7 +225,7 @@ impl Checker<'_> {
                 }
                 let Some(after) = limit.after(rule) else { continue };
                 if !self.within(&after)? {
-                    return Err(Rejection::Because(format!(
+                    return Err(Rejection::NotClosed(format!(
                         "limit {}, {}: rule {} of line {} leads to {}, which is not within a limit",
                         index + 1,
                         self.show_limit(limit),
@@ -248,7 +247,7 @@ impl Checker<'_> {
                     "the target {} is within the bound and covers nothing of the basis",
                     self.show(&bad)
                 );
-                return Err(Rejection::Because(what));
+                return Err(Rejection::NotClosed(what));
             }
         }
         let rules = Relevant::new(self.system);
@@ -259,7 +258,7 @@ impl Checker<'_> {
                 if let Some(initial) = initial.covering(member) {
                     let what =
                         format!("{}: the initial configuration {} covers it", place(), self.show(&initial));
-                    return Err(Rejection::Because(what));
+                    return Err(Rejection::NotClosed(what));
                 }
             }
             for number in rules.of(member) {
@@ -284,7 +283,7 @@ impl Checker<'_> {
                         rule.line,
                         self.show(&before)
                     );
-                    return Err(Rejection::Because(what));
+                    return Err(Rejection::NotClosed(what));
                 }
             }
         }

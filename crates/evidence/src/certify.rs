@@ -1,0 +1,96 @@
+//! The one entry to the checkers: does this evidence show what it claims about its subject?
+//!
+//! Traces are replayed, runs of counter systems walked, invariants tested for induction, products for closure, a basis by its
+//! five tests, and views by a solver. Evidence of one kind of subject says nothing about another, and is rejected.
+
+use crate::counters::{check_basis, walk};
+use crate::{
+    Certificate, Counterexample, EvidenceRef, Rejection, StopReason, close, counted, induct, replay, views,
+};
+use allways_model::counters::Counters;
+use allways_model::program::Program;
+use allways_model::property::Property;
+use allways_model::pushdown::Pushdown;
+use allways_smt::{Query, Settings};
+
+/// What evidence is about.
+#[derive(Clone, Copy)]
+pub enum Subject<'a> {
+    /// A pushdown system, and what must never be seen of it.
+    Pushdown {
+        /// The system.
+        system: &'a dyn Pushdown,
+        /// What must never be seen.
+        property: &'a Property,
+    },
+    /// A counter system, with its targets.
+    Counters(&'a Counters),
+    /// A program with its assertions and properties, for [views](crate::views).
+    Program {
+        /// The program.
+        program: &'a Program,
+        /// How many threads of each template there are; any number if none is given.
+        counts: &'a [Option<usize>],
+    },
+}
+
+/// What a checker may use, and who watches it.
+pub struct Judge<'a> {
+    /// Asked now and then whether to stop.
+    pub stop: &'a dyn Fn() -> Option<StopReason>,
+    /// The solver for views; a process of its own is started for each certificate.
+    pub solver: Settings,
+    /// Sees every query to the solver on which acceptance rests.
+    pub witness: Option<&'a mut dyn FnMut(&Query)>,
+}
+
+impl<'a> Judge<'a> {
+    /// One with the usual solver.
+    pub fn new(stop: &'a dyn Fn() -> Option<StopReason>) -> Judge<'a> {
+        Judge { stop, solver: Settings::default(), witness: None }
+    }
+}
+
+/// Accepts evidence, or says why not. [`Rejection::Stopped`] says nothing about the evidence.
+pub fn certify<'e>(
+    subject: &Subject<'_>,
+    evidence: impl Into<EvidenceRef<'e>>,
+    judge: &mut Judge<'_>,
+) -> Result<(), Rejection> {
+    use Certificate::{Basis, Counted, Invariant, Products, Views};
+    use Counterexample::{Run, Trace};
+    use EvidenceRef::{Certificate as Safe, Counterexample as Unsafe};
+    match (subject, evidence.into()) {
+        (Subject::Pushdown { system, property }, Unsafe(Trace(trace))) => replay(*system, property, trace),
+        (Subject::Pushdown { system, property }, Safe(Invariant(invariant))) => {
+            induct(*system, property, invariant, judge.stop)
+        }
+        (Subject::Pushdown { system, property }, Safe(Products(products))) => {
+            close(*system, property, products, judge.stop)
+        }
+        (Subject::Pushdown { system, property }, Safe(Counted(counted))) => {
+            counted::check(*system, property, counted, judge.stop)
+        }
+        (Subject::Counters(system), Unsafe(Run(run))) => walk(system, run).map(drop),
+        (Subject::Counters(system), Safe(Basis(basis))) => check_basis(system, basis, judge.stop),
+        (Subject::Program { program, counts }, Safe(Views(views))) => {
+            views::check(program, counts, views, judge)
+        }
+        (subject, evidence) => Err(Rejection::Malformed(format!(
+            "evidence of the kind `{}` says nothing about a {}",
+            evidence.kind(),
+            subject.noun()
+        ))),
+    }
+}
+
+impl Subject<'_> {
+    /// What it is.
+    pub(crate) fn noun(&self) -> &'static str {
+        match self {
+            Subject::Pushdown { .. } => "pushdown system",
+            Subject::Counters(_) => "counter system",
+            Subject::Program { .. } => "program",
+        }
+    }
+}
