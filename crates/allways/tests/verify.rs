@@ -46,9 +46,9 @@ fn false_evidence_is_no_verdict() {
     let (loaded, question) = corpus("lock-racy");
     let initial = loaded.system.initial()[0].clone();
     let lies = [
-        Invariant::new(Kinds::distinct(2), 1).into(),
+        Verdict::from(Invariant::new(Kinds::distinct(2), 1)),
         Invariant::new(Kinds::distinct(7), 1).into(),
-        Verdict::Unsafe(Trace { initial, steps: vec![] }),
+        Trace { initial, steps: vec![] }.into(),
     ];
     for verdict in lies {
         let liar = Liar { verdict, visible: VisibleStates::new(Kinds::distinct(2)) };

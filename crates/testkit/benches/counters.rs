@@ -10,11 +10,11 @@ use allways_engines::Question;
 use allways_engines::engine::Budget;
 use allways_engines::meet::coverability::threads::{Covered, cover};
 use allways_engines::meet::coverability::{Method, decide};
-use allways_evidence::Proof;
-use allways_evidence::counters::{Verdict, check_proof, check_run};
+use allways_evidence::{Certificate, Judge, Subject, Verdict, certify};
 use allways_lang::aw;
 use allways_model::counters::Counters;
 use allways_model::encoding::{Encoded, Threads};
+use allways_testkit::conformance::accepted;
 use allways_testkit::counters::{files, folder, load};
 use allways_testkit::families::variables;
 use std::ffi::OsStr;
@@ -74,7 +74,8 @@ fn of_variables(count: usize) -> (usize, f64, f64) {
     let Covered::Safe(counted) = cover(&system, &question, &Budget::unlimited()) else { panic!("no proof") };
     let seconds = started.elapsed().as_secs_f64();
     let states = counted.products.facts();
-    Proof::Counted(counted).check(&system, &question.property, &|| None).expect("a proof that holds");
+    let certificate = Certificate::Counted(counted);
+    accepted(&system, &question.property, &certificate).expect("a certificate that holds");
     (states, seconds, started.elapsed().as_secs_f64() - seconds)
 }
 
@@ -100,16 +101,14 @@ fn row(name: &str, system: &Counters, method: Method) {
     let report = decide(system, method, &Budget { deadline, ..Budget::unlimited() });
     let seconds = started.elapsed().as_secs_f64();
     let verdict = match &report.verdict {
-        Verdict::Safe(proof) => {
-            check_proof(system, proof, &|| None).expect("a proof that holds");
-            "safe"
-        }
-        Verdict::Unsafe(run) => {
-            check_run(system, run).expect("a run that holds");
-            "unsafe"
-        }
+        Verdict::Safe(_) => "safe",
+        Verdict::Unsafe(_) => "unsafe",
         Verdict::Unknown(_) => "unknown",
     };
+    if let Some(evidence) = report.verdict.evidence() {
+        certify(&Subject::Counters(system), evidence, &mut Judge::new(&|| None))
+            .expect("evidence that holds");
+    }
     let checking = started.elapsed().as_secs_f64() - seconds;
     let (stored, images) = (report.stored, report.images);
     let method = method.name();

@@ -7,6 +7,7 @@ use allways_engines::engine::Budget;
 use allways_engines::{Engine, Question, engines};
 use allways_evidence::Verdict;
 use allways_model::pushdown::Explicit;
+use allways_testkit::conformance::accepted;
 use allways_testkit::{corpus, families};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -59,8 +60,8 @@ fn row(name: &str, system: &Explicit, engine: &dyn Engine) {
     let report = engine.run(system, &question, &budget);
     let seconds = start.elapsed().as_secs_f64();
     // A figure for a wrong answer is worth nothing.
-    if let Verdict::Safe(proof) = &report.verdict {
-        proof.check(system, &question.property, &|| None).expect("the checker accepts");
+    if let Verdict::Safe(certificate) = &report.verdict {
+        accepted(system, &question.property, certificate).expect("the checker accepts");
     }
     let figures = &report.figures;
     let bound = match (figures.rounds, figures.delays, figures.contexts) {

@@ -6,9 +6,10 @@
 
 use allways_engines::engine::Budget;
 use allways_engines::{Engine, Question, engines};
-use allways_evidence::{Proof, Verdict};
+use allways_evidence::{Certificate, Verdict};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::Explicit;
+use allways_testkit::conformance::accepted;
 use allways_testkit::families::modular::{example_13, example_23};
 use std::time::Instant;
 
@@ -50,7 +51,7 @@ fn series(name: &str, engine: &str, runs: impl Iterator<Item = (usize, Explicit,
         let start = Instant::now();
         let report = engine.run(&system, &question, &Budget::unlimited());
         let seconds = start.elapsed().as_secs_f64();
-        let Verdict::Safe(Proof::Products(products)) = &report.verdict else {
+        let Verdict::Safe(Certificate::Products(products)) = &report.verdict else {
             panic!("{name}, n = {n}: no proof")
         };
         // A figure for a wrong answer is worth nothing.
@@ -67,8 +68,8 @@ fn series(name: &str, engine: &str, runs: impl Iterator<Item = (usize, Explicit,
 }
 
 fn products_accepted(system: &Explicit, question: &Question, verdict: &Verdict) {
-    if let Verdict::Safe(proof) = verdict {
-        proof.check(system, &question.property, &|| None).expect("the checker accepts");
+    if let Verdict::Safe(certificate) = verdict {
+        accepted(system, &question.property, certificate).expect("the checker accepts");
     }
 }
 

@@ -4,7 +4,10 @@
 
 use allways_engines::engine::Budget;
 use allways_engines::{Engine, Question, Report};
-use allways_evidence::{Proof, Verdict, replay};
+use allways_evidence::{
+    BadEvidence, Certificate, Counterexample, Evidence, EvidenceRef, Judge, Rejection, Subject, Verdict,
+    certify, read_evidence, write_evidence,
+};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Pushdown, Visible};
 use std::collections::BTreeSet;
@@ -13,17 +16,37 @@ use std::collections::BTreeSet;
 pub fn ask(engine: &dyn Engine, system: &dyn Pushdown, question: &Question) -> Report {
     let report = engine.run(system, question, &Budget::unlimited());
     let name = engine.name();
-    match &report.verdict {
-        Verdict::Safe(proof) => proof
-            .check(system, &question.property, &|| None)
-            .unwrap_or_else(|rejection| panic!("{name}: the proof is rejected: {rejection}")),
-        Verdict::Unsafe(trace) => replay(system, &question.property, trace)
-            .unwrap_or_else(|rejection| panic!("{name}: the trace is rejected: {rejection}")),
-        Verdict::Unknown(_) => (),
+    if let Some(evidence) = report.verdict.evidence() {
+        accepted(system, &question.property, evidence)
+            .unwrap_or_else(|rejection| panic!("{name}: the {} is rejected: {rejection}", evidence.kind()));
     }
     let visible = report.visible.sorted();
     assert!(visible.is_sorted_by(|one, next| one < next), "{name}: a visible state is reported twice");
     report
+}
+
+/// The checkers' word on evidence about a system; they are never stopped.
+pub fn accepted<'e>(
+    system: &dyn Pushdown,
+    property: &Property,
+    evidence: impl Into<EvidenceRef<'e>>,
+) -> Result<(), Rejection> {
+    certify(&Subject::Pushdown { system, property }, evidence, &mut Judge::new(&|| None))
+}
+
+static NOTHING: Property = Property { bad: Vec::new(), deadlock: false };
+
+/// Evidence about a system as text.
+pub fn written<'e>(system: &dyn Pushdown, evidence: impl Into<EvidenceRef<'e>>) -> Vec<u8> {
+    let mut text = Vec::new();
+    let subject = Subject::Pushdown { system, property: &NOTHING };
+    write_evidence(&subject, evidence, &mut text).expect("evidence about the system");
+    text
+}
+
+/// Evidence about a system from text.
+pub fn read(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, BadEvidence> {
+    read_evidence(&Subject::Pushdown { system, property: &NOTHING }, text)
 }
 
 /// Compares what an engine says of a system with what is known of it.
@@ -51,7 +74,7 @@ pub fn conforms_within(
     let report = ask(engine, system, bounds);
     let found: BTreeSet<Visible> = report.visible.iter().collect();
     assert_eq!(report.visible.count(), found.len() as u128, "{name}: the count is wrong");
-    let proved = matches!(report.verdict, Verdict::Safe(Proof::Invariant(_)));
+    let proved = matches!(report.verdict, Verdict::Safe(Certificate::Invariant(_)));
     if complete && (report.exact || !proved) {
         assert!(found.is_subset(known), "{name}: found states that are not reachable");
     }
@@ -98,7 +121,8 @@ fn agrees_on_deadlocks(
     let property = Property { deadlock: true, ..Property::default() };
     match ask(engine, system, &Question { property, ..bounds.clone() }).verdict {
         Verdict::Safe(_) => assert!(deadlock.is_none(), "{name}: {deadlock:?} is reachable"),
-        Verdict::Unsafe(trace) => {
+        Verdict::Unsafe(Counterexample::Run(_)) => panic!("{name}: a run of a counter system"),
+        Verdict::Unsafe(Counterexample::Trace(trace)) => {
             assert!(stuck(&trace.last().visible()), "{name}: the trace ends in no deadlock");
             assert!(!complete || deadlock.is_some(), "{name}: no deadlock is reachable");
         }

@@ -9,14 +9,15 @@ use allways_engines::meet::coverability::threads::{Covered, cover};
 use allways_engines::meet::coverability::{Method, decide};
 use allways_engines::{Question, engines};
 use allways_evidence::counted::counters_of;
-use allways_evidence::counters::Verdict as Covers;
-use allways_evidence::{Evidence, Proof, Rejection, Verdict, read_evidence, write_evidence};
+use allways_evidence::{Certificate, Rejection, Verdict};
 use allways_lang::{aw, bp, spec, tts};
 use allways_model::counters::Counters;
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::reduction::reduce;
 use allways_model::program::semantics::{Outcome, State, steps};
 use allways_model::program::{Count, Expr, Op, Program};
+use allways_model::property::Property;
+use allways_testkit::conformance::{accepted, read, written as text_of};
 use allways_testkit::families::variables;
 use allways_testkit::programs::{Mode, boolean, crowd, text};
 use allways_testkit::random;
@@ -136,31 +137,35 @@ fn tested(name: &str, program: &Program, tally: &mut Tally) {
                 Budget { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Budget::unlimited() };
             let verdict = engine.run(&system, &question, &budget).verdict;
             let Verdict::Safe(proof) = verdict else { continue };
-            match proof.check(&system, &question.property, &|| None) {
+            match accepted(&system, &question.property, &proof) {
                 Ok(()) => {}
                 Err(Rejection::Stopped(_)) => continue,
                 Err(rejection) => panic!("{name}\n{}: {rejection}", engine.name()),
             }
             assert!(!wrong, "{name}\n{} claims a proof, but it goes wrong", engine.name());
             assert!(!(deadlock && stuck), "{name}\n{} claims a proof, but it is stuck", engine.name());
-            let Proof::Products(products) = &proof else { panic!("products") };
+            let Certificate::Products(products) = &proof else { panic!("products") };
             assert_eq!(products.any_number(), Threads::many(program).many.contains(&true), "{name}");
             if engine.name() == "modular-quadratic" {
                 *(if deadlock { &mut tally.proved_free_of_deadlocks } else { &mut tally.proved }) += 1;
-                let mut text = Vec::new();
-                write_evidence(&system, &Evidence::Proof(proof.clone()), &mut text).expect("it fits");
-                let again = read_evidence(&system, &text);
-                assert_eq!(again, Ok(Evidence::Proof(proof)), "{name}");
+                reads_back(name, &system, &question.property, &proof);
             }
         }
     }
 }
 
+/// What is written is accepted when it is read, and is written again as it was.
+fn reads_back(name: &str, system: &Encoded, property: &Property, certificate: &Certificate) {
+    let text = text_of(system, certificate);
+    let again = read(system, &text).unwrap_or_else(|bad| panic!("{name}: {bad}"));
+    assert_eq!(accepted(system, property, &again), Ok(()), "{name}");
+    assert_eq!(text_of(system, &again), text, "{name}");
+}
+
 /// Threads that are alike are counted: what that proves is right, and what it refutes goes wrong with the threads it names.
 fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: &mut Tally) {
     let question = Question { property: system.property(false), ..Question::default() };
-    let budget =
-        Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
     let covered = cover(system, &question, &budget);
     methods_agree(name, system, &question, &covered, tally);
     if !matches!(covered, Covered::Unknown(_)) {
@@ -168,17 +173,15 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
     }
     match covered {
         Covered::Safe(counted) => {
-            let proof = Proof::Counted(counted);
-            match proof.check(system, &question.property, &|| None) {
+            let proof = Certificate::Counted(counted);
+            match accepted(system, &question.property, &proof) {
                 Ok(()) => {}
                 Err(Rejection::Stopped(_)) => return,
                 Err(rejection) => panic!("{name}\ncounted: {rejection}"),
             }
             assert!(!wrong, "{name}\ncounting claims a proof, but it goes wrong");
             tally.counted_safe += 1;
-            let mut text = Vec::new();
-            write_evidence(system, &Evidence::Proof(proof.clone()), &mut text).expect("it fits");
-            assert_eq!(read_evidence(system, &text), Ok(Evidence::Proof(proof)), "{name}");
+            reads_back(name, system, &question.property, &proof);
         }
         Covered::Unsafe(counts) => {
             tally.counted_unsafe += 1;
@@ -208,12 +211,11 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
 /// A counter system that is written and read again has the same verdict.
 fn written(name: &str, counters: &Counters) {
     let verdict = |system: &Counters| {
-        let budget =
-            Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+        let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
         match decide(system, Method::Backward, &budget).verdict {
-            Covers::Safe(_) => Some(true),
-            Covers::Unsafe(_) => Some(false),
-            Covers::Unknown(_) => None,
+            Verdict::Safe(_) => Some(true),
+            Verdict::Unsafe(_) => Some(false),
+            Verdict::Unknown(_) => None,
         }
     };
     let Some(expected) = verdict(counters) else { return };
@@ -232,8 +234,7 @@ fn written(name: &str, counters: &Counters) {
 
 /// The methods for counter systems, each alone, on what threads are counted by.
 fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Covered, tally: &mut Tally) {
-    let budget =
-        Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
     let Some(products) = bound(system, question, &budget) else { return };
     let Ok(counting) = counters_of(system, &question.property, &products) else { return };
     tally.waking += usize::from(!counting.counters.is_plain());
@@ -242,9 +243,9 @@ fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Co
     }
     for method in [Method::Backward, Method::KarpMiller] {
         let safe = match decide(&counting.counters, method, &budget).verdict {
-            Covers::Safe(_) => true,
-            Covers::Unsafe(_) => false,
-            Covers::Unknown(_) => continue,
+            Verdict::Safe(_) => true,
+            Verdict::Unsafe(_) => false,
+            Verdict::Unknown(_) => continue,
         };
         match method {
             Method::Backward => tally.backward += 1,

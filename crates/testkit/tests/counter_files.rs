@@ -2,7 +2,7 @@
 
 use allways_engines::engine::Budget;
 use allways_engines::meet::coverability::{Method, decide};
-use allways_evidence::counters::{Evidence, Verdict, check_proof, check_run, read_evidence, write_evidence};
+use allways_evidence::{Evidence, Judge, Subject, Verdict, certify, read_evidence, write_evidence};
 use allways_lang::{spec, tts};
 use allways_model::counters::Counters;
 use allways_testkit::counters::{files, folder, goes_wrong, load};
@@ -15,15 +15,13 @@ use std::time::{Duration, Instant};
 fn ask(system: &Counters, method: Method, what: &str) -> &'static str {
     let deadline = Some(Instant::now() + Duration::from_secs(60));
     let verdict = decide(system, method, &Budget { deadline, ..Budget::unlimited() }).verdict;
+    if let Some(evidence) = verdict.evidence() {
+        let judged = certify(&Subject::Counters(system), evidence, &mut Judge::new(&|| None));
+        judged.unwrap_or_else(|why| panic!("{what}: {why}"));
+    }
     match &verdict {
-        Verdict::Safe(proof) => {
-            check_proof(system, proof, &|| None).unwrap_or_else(|why| panic!("{what}: {why}"));
-            "safe"
-        }
-        Verdict::Unsafe(run) => {
-            check_run(system, run).unwrap_or_else(|why| panic!("{what}: {why}"));
-            "unsafe"
-        }
+        Verdict::Safe(_) => "safe",
+        Verdict::Unsafe(_) => "unsafe",
         Verdict::Unknown(_) => "unknown",
     }
 }
@@ -99,28 +97,24 @@ fn evidence_from_outside_is_hostile() {
     for file in ["msi.spec", "msi-wrong.spec", "test-and-set.tts", "test-then-set.tts"] {
         let system = load(&folder().join(file));
         let wrong = stated(&folder().join(file)) == "unsafe";
-        let evidence = match decide(&system, Method::Backward, &Budget::unlimited()).verdict {
-            Verdict::Safe(proof) => Evidence::Proof(proof),
-            Verdict::Unsafe(run) => Evidence::Run(run),
-            Verdict::Unknown(reason) => panic!("{file}: {reason}"),
-        };
+        let verdict = decide(&system, Method::Backward, &Budget::unlimited()).verdict;
+        let subject = Subject::Counters(&system);
         let mut text = Vec::new();
-        write_evidence(&system, &evidence, &mut text).expect("it can be written");
+        write_evidence(&subject, verdict.evidence().expect("a verdict"), &mut text)
+            .expect("it can be written");
         for at in 0..text.len() {
             assert!(
-                read_evidence(&system, &text[..at]).is_err() || at + 1 == text.len(),
+                read_evidence(&subject, &text[..at]).is_err() || at + 1 == text.len(),
                 "{file} cut at {at}"
             );
             for byte in *b"\0 \n^*|,-9\xff" {
                 let mut changed = text.clone();
                 changed[at] = byte;
-                match read_evidence(&system, &changed) {
-                    Ok(Evidence::Proof(proof)) => {
-                        let accepted = check_proof(&system, &proof, &|| None).is_ok();
-                        assert!(!accepted || !wrong, "{file}: {}", String::from_utf8_lossy(&changed));
-                    }
-                    Ok(Evidence::Run(run)) => {
-                        assert!(check_run(&system, &run).is_err() || wrong, "{file}");
+                match read_evidence(&subject, &changed) {
+                    Ok(evidence) => {
+                        let accepted = certify(&subject, &evidence, &mut Judge::new(&|| None)).is_ok();
+                        let right = matches!(evidence, Evidence::Counterexample(_)) == wrong;
+                        assert!(!accepted || right, "{file}: {}", String::from_utf8_lossy(&changed));
                     }
                     Err(bad) => assert!(bad.line > 0 && bad.column > 0),
                 }

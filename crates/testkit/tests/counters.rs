@@ -6,9 +6,10 @@ use allways_engines::engine::Budget;
 use allways_engines::meet::coverability::board::Board;
 use allways_engines::meet::coverability::net::{self, Net, Rows};
 use allways_engines::meet::coverability::{Method, backward, decide, forward};
-use allways_evidence::StopReason;
-use allways_evidence::counters::{
-    Evidence, Proof, Run, Verdict, check_proof, check_run, read_evidence, write_evidence,
+use allways_evidence::counters::{Basis, Run, check_basis, walk};
+use allways_evidence::{
+    Certificate, Counterexample, Judge, StopReason, Subject, Verdict, certify as accept, read_evidence,
+    write_evidence,
 };
 use allways_lang::spec;
 use allways_model::counters::step::{pre, step};
@@ -21,26 +22,22 @@ use std::time::{Duration, Instant};
 /// Forward alone may go on for ever; within this it finds whatever brute force finds quickly.
 const EFFORT: forward::Effort = forward::Effort { images: 1 << 13, stored: 1 << 13 };
 
-fn accepted(system: &Counters, proof: &Proof) -> bool {
-    check_proof(system, proof, &|| None).is_ok()
+fn accepted(system: &Counters, basis: &Basis) -> bool {
+    check_basis(system, basis, &|| None).is_ok()
 }
 
 /// The evidence holds, and still does after being written and read.
 fn certify(system: &Counters, verdict: &Verdict, what: &str) {
-    let evidence = match verdict {
-        Verdict::Safe(proof) => {
-            check_proof(system, proof, &|| None).unwrap_or_else(|why| panic!("{what}: {why}\n{system:?}"));
-            Evidence::Proof(proof.clone())
-        }
-        Verdict::Unsafe(run) => {
-            check_run(system, run).unwrap_or_else(|why| panic!("{what}: {why}\n{system:?}"));
-            Evidence::Run(run.clone())
-        }
-        Verdict::Unknown(_) => return,
-    };
-    let mut text = Vec::new();
-    write_evidence(system, &evidence, &mut text).expect("it can be written");
-    assert_eq!(read_evidence(system, &text).as_ref(), Ok(&evidence), "{what}");
+    let Some(evidence) = verdict.evidence() else { return };
+    let subject = Subject::Counters(system);
+    let mut judge = Judge::new(&|| None);
+    accept(&subject, evidence, &mut judge).unwrap_or_else(|why| panic!("{what}: {why}\n{system:?}"));
+    let (mut text, mut again) = (Vec::new(), Vec::new());
+    write_evidence(&subject, evidence, &mut text).expect("it can be written");
+    let read = read_evidence(&subject, &text).unwrap_or_else(|bad| panic!("{what}: {bad}"));
+    assert_eq!(accept(&subject, &read, &mut judge), Ok(()), "{what}");
+    write_evidence(&subject, &read, &mut again).expect("it can be written");
+    assert_eq!(again, text, "{what}");
 }
 
 /// A proof that holds without one of the rules is no proof with it, if the system goes wrong. Gives how many were tried.
@@ -50,12 +47,12 @@ fn reject_proofs_of_less(system: &Counters) -> u64 {
         let mut less = system.clone();
         less.rules.remove(index);
         for method in [Method::Backward, Method::KarpMiller] {
-            if let Verdict::Safe(proof) = decide(&less, method, &Budget::unlimited()).verdict {
+            if let Verdict::Safe(Certificate::Basis(basis)) = decide(&less, method, &Budget::unlimited()).verdict {
                 let proofs = [
-                    Proof { bound: None, ..proof.clone() },
-                    Proof { weights: Vec::new(), ..proof.clone() },
-                    Proof { basis: Vec::new(), ..proof.clone() },
-                    proof,
+                    Basis { bound: None, ..(*basis).clone() },
+                    Basis { weights: Vec::new(), ..(*basis).clone() },
+                    Basis { members: Vec::new(), ..(*basis).clone() },
+                    *basis,
                 ];
                 for proof in proofs {
                     assert!(!accepted(system, &proof), "{system:?} without rule {index}: {proof:?}");
@@ -68,10 +65,10 @@ fn reject_proofs_of_less(system: &Counters) -> u64 {
 }
 
 /// How many of the proofs are rejected that lack one member of the basis, and how many there are. Some may be proofs still.
-fn drop_members(system: &Counters, proof: &Proof) -> (u64, u64) {
-    let less = (0..proof.basis.len()).map(|index| {
-        let mut less = proof.clone();
-        less.basis.remove(index);
+fn drop_members(system: &Counters, basis: &Basis) -> (u64, u64) {
+    let less = (0..basis.members.len()).map(|index| {
+        let mut less = basis.clone();
+        less.members.remove(index);
         less
     });
     let verdicts: Vec<bool> = less.map(|less| accepted(system, &less)).collect();
@@ -91,9 +88,7 @@ fn methods_and_brute_force_agree() {
             for method in [Method::Backward, Method::KarpMiller, Method::Forward, Method::Coverability] {
                 let what = format!("{kind:?} {seed}, {}", method.name());
                 let report = match method {
-                    Method::Backward => {
-                        backward::decide_telling(&system, board.as_ref(), &Budget::unlimited())
-                    }
+                    Method::Backward => backward::decide_telling(&system, board.as_ref(), &Budget::unlimited()),
                     Method::Forward => {
                         forward::decide_within(&system, EFFORT, board.as_ref(), &Budget::unlimited())
                     }
@@ -102,17 +97,17 @@ fn methods_and_brute_force_agree() {
                 };
                 certify(&system, &report.verdict, &what);
                 match &report.verdict {
-                    Verdict::Safe(proof) => {
+                    Verdict::Safe(Certificate::Basis(proof)) => {
                         assert!(!brute, "{what} says safe, brute force does not\n{system:?}");
                         answers.push(false);
                         let (rejected, members) = drop_members(&system, proof);
                         dropped = (dropped.0 + rejected, dropped.1 + members);
                     }
-                    Verdict::Unsafe(run) => {
+                    Verdict::Unsafe(Counterexample::Run(run)) => {
                         answers.push(true);
                         let mut more = run.clone();
                         more.rules.push(system.rules.len() as u32);
-                        assert!(check_run(&system, &more).is_err(), "{what}: a rule that is not there");
+                        assert!(walk(&system, &more).is_err(), "{what}: a rule that is not there");
                     }
                     Verdict::Unknown(reason) => {
                         let may = match method {
@@ -122,6 +117,7 @@ fn methods_and_brute_force_agree() {
                         };
                         assert!(may, "{what}: {reason}\n{system:?}");
                     }
+                    other => panic!("{what}: evidence about another kind of system: {other:?}"),
                 }
             }
             assert!(
@@ -243,11 +239,11 @@ fn a_checker_can_be_stopped() {
         (system, verdict)
     });
     for (system, verdict) in verdicts {
-        if let Verdict::Safe(proof) = verdict {
+        if let Some(evidence) = verdict.evidence() {
             // Small ones are done before anybody asks.
-            let _ = check_proof(&system, &proof, &stopped);
+            let _ = accept(&Subject::Counters(&system), evidence, &mut Judge::new(&stopped));
         }
     }
     let run = Run { initial: Configuration { shared: 99, tokens: Default::default() }, rules: vec![] };
-    assert!(check_run(&system(1, Kind::Plain), &run).is_err(), "a state that is not there");
+    assert!(walk(&system(1, Kind::Plain), &run).is_err(), "a state that is not there");
 }

@@ -2,28 +2,23 @@
 //! the text it is rejected, and the rejection names the place.
 
 use allways_engines::{Question, engines};
-use allways_evidence::{Evidence, Verdict, read_evidence, replay, write_evidence};
+use allways_evidence::EvidenceRef;
 use allways_model::notation::{read_pattern, show_symbols};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
 use allways_model::symmetry::Kinds;
-use allways_testkit::conformance::ask;
+use allways_testkit::conformance::{self, accepted, ask, read};
 use allways_testkit::{corpus, families};
 use fastrand::Rng;
 
-fn written(system: &Explicit, evidence: &Evidence) -> String {
-    let mut text = Vec::new();
-    write_evidence(system, evidence, &mut text).expect("evidence of the system");
-    String::from_utf8(text).expect("text")
+fn written<'e>(system: &Explicit, evidence: impl Into<EvidenceRef<'e>>) -> String {
+    String::from_utf8(conformance::written(system, evidence)).expect("text")
 }
 
 /// Reads and checks, as `allways certify` does.
 fn certified(system: &Explicit, property: &Property, text: &str) -> Result<(), String> {
-    match read_evidence(system, text.as_bytes()).map_err(|error| format!("line {error}"))? {
-        Evidence::Trace(trace) => replay(system, property, &trace),
-        Evidence::Proof(proof) => proof.check(system, property, &|| None),
-    }
-    .map_err(|rejection| rejection.to_string())
+    let evidence = read(system, text.as_bytes()).map_err(|error| format!("line {error}"))?;
+    accepted(system, property, &evidence).map_err(|rejection| rejection.to_string())
 }
 
 /// A question about a system, with the evidence that an engine gave, as text.
@@ -53,17 +48,12 @@ impl Case {
             no_symmetry: !symmetry,
             ..Question::default()
         };
-        let evidence = match ask(*engine, system, &question).verdict {
-            Verdict::Safe(proof) => Evidence::Proof(proof),
-            Verdict::Unsafe(trace) => Evidence::Trace(trace),
-            Verdict::Unknown(_) => return None,
-        };
-        let text = written(system, &evidence);
+        let text = written(system, ask(*engine, system, &question).verdict.evidence()?);
         if text.starts_with("allways products") || text.lines().nth(1) == Some("within") {
             // What these lines mean, and that none can be left out, is tested in thread_modular.rs.
             return None;
         }
-        let read = read_evidence(system, text.as_bytes()).expect("what was written can be read");
+        let read = read(system, text.as_bytes()).expect("what was written can be read");
         assert_eq!(written(system, &read), text, "{label}: written again it is the same");
         let label = format!("{label} by {}", engine.name());
         assert_eq!(certified(system, property, &text), Ok(()), "{label}");

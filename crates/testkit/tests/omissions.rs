@@ -9,7 +9,7 @@ use allways_engines::engine::Budget;
 use allways_engines::meet::coverability::threads::{Covered, cover};
 use allways_engines::meet::coverability::{Method, decide};
 use allways_evidence::counted::counters_of;
-use allways_evidence::counters::{Verdict, check_proof};
+use allways_evidence::{Judge, Subject, Verdict, certify};
 use allways_lang::{aw, bp};
 use allways_model::counters::step::pre;
 use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Target};
@@ -164,7 +164,11 @@ fn a_thread_that_waits_was_not_there_when_all_were_woken() {
     };
     let safe = |system: &Counters| {
         let verdict = decide(system, Method::Backward, &Budget::unlimited()).verdict;
-        matches!(verdict, Verdict::Safe(proof) if check_proof(system, &proof, &|| None).is_ok())
+        let judged = |verdict: &Verdict| {
+            let evidence = verdict.evidence().expect("a verdict");
+            certify(&Subject::Counters(system), evidence, &mut Judge::new(&|| None)).is_ok()
+        };
+        matches!(verdict, Verdict::Safe(_)) && judged(&verdict)
     };
     assert!(safe(&system) && !backward(&system, |_, _| true));
     system.rules[0].moves.clear();

@@ -5,13 +5,12 @@
 
 use allways_engines::engine::Budget;
 use allways_engines::{Engine, Question, engines, shortest};
-use allways_evidence::{
-    Evidence, Rejection, Trace, Verdict, interpret, read_evidence, replay, write_evidence,
-};
+use allways_evidence::{Rejection, Trace, Verdict, interpret};
 use allways_lang::{aw, bp, write};
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::Program;
 use allways_model::pushdown::Pushdown;
+use allways_testkit::conformance::{accepted, read, written as text_of};
 use allways_testkit::programs::{Explored, Limits, Mode, boolean, cheapest, encodings_agree, explore, text};
 use allways_testkit::random;
 use std::time::{Duration, Instant};
@@ -195,7 +194,8 @@ fn ask_engines(name: &str, program: &Program, explored: &Explored, tally: &mut T
             tally.decided += usize::from(!matches!(verdict, Verdict::Unknown(_)));
             match &verdict {
                 Verdict::Safe(_) => assert!(!bad, "{name}: safe"),
-                Verdict::Unsafe(trace) => {
+                Verdict::Unsafe(counterexample) => {
+                    let trace = counterexample.trace().expect("a trace");
                     assert!(bad || explored.cut, "{name}: unsafe");
                     interpret(&system, trace).unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
                     if engine.name() == "auto" && !explored.cut && explored.states.len() <= 500 {
@@ -238,29 +238,18 @@ fn answer(name: &str, engine: &dyn Engine, system: &Encoded, reader: &Encoded, d
     let limit = Duration::from_millis(if engine.name() == "auto" { 20_000 } else { 100 });
     let budget = Budget { deadline: Some(Instant::now() + limit), ..Budget::unlimited() };
     let verdict = engine.run(system, &question, &budget).verdict;
-    let evidence = match &verdict {
-        Verdict::Safe(proof) => Evidence::Proof(proof.clone()),
-        Verdict::Unsafe(trace) => Evidence::Trace(trace.clone()),
-        Verdict::Unknown(_) => return verdict,
-    };
-    match accepted(system, &evidence, deadlock) {
+    let Some(evidence) = verdict.evidence() else { return verdict };
+    match accepted(system, &question.property, evidence) {
         Ok(()) => {}
         // A bound from above may start more threads than there are.
         Err(Rejection::Stopped(why)) => return Verdict::Unknown(why),
         Err(rejection) => panic!("{name}: {rejection}"),
     }
-    let mut text = Vec::new();
-    write_evidence(system, &evidence, &mut text).expect("there is memory");
-    let read = read_evidence(reader, &text).unwrap_or_else(|bad| panic!("{name}: {bad:?}"));
-    accepted(reader, &read, deadlock).unwrap_or_else(|rejection| panic!("{name}: read: {rejection}"));
+    let text = text_of(system, evidence);
+    let read = read(reader, &text).unwrap_or_else(|bad| panic!("{name}: {bad:?}"));
+    accepted(reader, &reader.property(deadlock), &read)
+        .unwrap_or_else(|rejection| panic!("{name}: read: {rejection}"));
     verdict
-}
-
-fn accepted(system: &Encoded, evidence: &Evidence, deadlock: bool) -> Result<(), Rejection> {
-    match evidence {
-        Evidence::Proof(proof) => proof.check(system, &system.property(deadlock), &|| None),
-        Evidence::Trace(trace) => replay(system, &system.property(deadlock), trace),
-    }
 }
 
 /// A text that is laid out anew is the same program, and laying it out again changes nothing.

@@ -2,7 +2,7 @@
 
 use allways_engines::engine::Budget;
 use allways_engines::{Question, engines, shortest};
-use allways_evidence::{Step, Trace, Verdict, replay};
+use allways_evidence::{Counterexample, Step, Trace, Verdict, replay};
 use allways_model::property::Property;
 use allways_model::pushdown::{Explicit, Pushdown, Visible};
 use allways_testkit::conformance::{ask, avoid};
@@ -31,8 +31,8 @@ fn known(system: &Explicit, property: &Property, engine: &str) -> Option<Trace> 
         ..Question::default()
     };
     match ask(*engine, system, &question).verdict {
-        Verdict::Unsafe(trace) => Some(trace),
-        Verdict::Safe(_) | Verdict::Unknown(_) => None,
+        Verdict::Unsafe(Counterexample::Trace(trace)) => Some(trace),
+        _ => None,
     }
 }
 

@@ -4,10 +4,10 @@
 //! `ALLWAYS_RANDOM=N` sets the number of random systems.
 
 use allways_engines::{Engine, Question, engines};
-use allways_evidence::{Products, Proof, Verdict, read_evidence, write_evidence};
+use allways_evidence::{Certificate, Products, Verdict};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, Stack, State, Symbol};
-use allways_testkit::conformance::ask;
+use allways_testkit::conformance::{accepted, ask, read, written};
 use allways_testkit::families::modular::{example_13, example_15, example_16, example_23, section_3};
 use allways_testkit::modular::{self, Tuple, tuples};
 use allways_testkit::{random, reference};
@@ -24,7 +24,7 @@ fn engine(name: &str) -> &'static dyn Engine {
 fn products(name: &str, system: &dyn Pushdown, no_symmetry: bool) -> Option<Products> {
     let question = Question { no_symmetry, max_states: Some(100_000), ..Question::default() };
     match ask(engine(name), system, &question).verdict {
-        Verdict::Safe(Proof::Products(products)) => Some(products),
+        Verdict::Safe(Certificate::Products(products)) => Some(products),
         Verdict::Unknown(_) => None,
         other => panic!("{name}: {other:?}"),
     }
@@ -427,10 +427,10 @@ fn evidence_reads_back_and_corrupted_evidence_is_rejected() {
         let system = random::system(3_000_000 + seed, random::SMALL);
         for method in METHODS {
             let Some(products) = products(method, &system, false) else { continue };
-            let evidence = allways_evidence::Evidence::Proof(Proof::Products(products.clone()));
-            let mut text = Vec::new();
-            write_evidence(&system, &evidence, &mut text).expect("it fits the system");
-            assert_eq!(read_evidence(&system, &text), Ok(evidence), "seed {seed}: {method}");
+            let text = written(&system, &Certificate::from(products.clone()));
+            let again = read(&system, &text).unwrap_or_else(|bad| panic!("seed {seed}: {method}: {bad}"));
+            assert_eq!(accepted(&system, &Property::default(), &again), Ok(()), "seed {seed}: {method}");
+            assert_eq!(written(&system, &again), text, "seed {seed}: {method}");
             whole += 1;
             // Without a fact, the least sets are not closed any more. Sequences may have facts to spare, and what a push
             // leads to may be there with another context.

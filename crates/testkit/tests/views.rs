@@ -4,8 +4,11 @@
 
 use allways_engines::meet::views::find;
 use allways_evidence::views::steps::{ID, SELF, Steps, local};
-use allways_evidence::views::{Judge, check, read_views, weighed, write_views};
-use allways_evidence::{Rejection, StopReason, Views};
+use allways_evidence::views::weighed;
+use allways_evidence::{
+    BadEvidence, Certificate, Evidence, Judge, Rejection, StopReason, Subject, Views, certify, read_evidence,
+    write_evidence,
+};
 use allways_lang::aw;
 use allways_model::program::semantics::{Outcome, State, steps};
 use allways_model::program::{Binary, Expr, LocationId, Program, Span, Unary};
@@ -181,9 +184,23 @@ fn solver() -> bool {
     there
 }
 
-fn judged(program: &Program, views: &Views) -> Result<usize, Rejection> {
-    let mut solver = Process::start(&Settings::default(), &|| false).expect("it was there before");
-    check(program, views, &mut Judge { solver: &mut solver, witness: &mut |_| () })
+fn judged(program: &Program, views: &Views) -> Result<(), Rejection> {
+    let subject = Subject::Program { program, counts: &views.counts };
+    certify(&subject, &Certificate::from(views.clone()), &mut Judge::new(&|| None))
+}
+
+fn written(program: &Program, views: &Views) -> Vec<u8> {
+    let mut text = Vec::new();
+    let subject = Subject::Program { program, counts: &views.counts };
+    write_evidence(&subject, &Certificate::from(views.clone()), &mut text).expect("memory");
+    text
+}
+
+fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> {
+    match read_evidence(&Subject::Program { program, counts: &[] }, text)? {
+        Evidence::Certificate(Certificate::Views(views)) => Ok(*views),
+        other => panic!("{} is not about programs", other.kind()),
+    }
 }
 
 /// Whether all views of a state are in a set of views, by evaluating its formulas.
@@ -259,9 +276,7 @@ fn what_views_prove_brute_force_cannot_refute() {
                 assert!(contains(&translated, &views, &state), "{seed}\n{text}\n{state:?}");
             }
         }
-        let mut written = Vec::new();
-        write_views(&program, &views, &mut written).expect("memory");
-        let read = read_views(&program, &written).unwrap_or_else(|bad| panic!("{bad}"));
+        let read = read_views(&program, &written(&program, &views)).unwrap_or_else(|bad| panic!("{bad}"));
         judged(&program, &read).unwrap_or_else(|rejection| panic!("{seed}\n{text}\n{rejection}"));
     }
     println!("{proved} proved, {refuted} refuted");
@@ -321,8 +336,7 @@ fn hostile_texts_of_views() {
         return;
     }
     let (program, views) = ticket();
-    let mut text = Vec::new();
-    write_views(&program, &views, &mut text).expect("memory");
+    let text = written(&program, &views);
     for end in 0..text.len() - 1 {
         let whole = text[..end].ends_with(b"\nend 10") || read_views(&program, &text[..end]).is_err();
         assert!(whole, "cut after {end} bytes");
