@@ -1,8 +1,10 @@
 //! Statements to steps between points.
 //!
-//! A simple statement and a condition are steps. `goto`, `break`, `continue`, `loop`, `choose` and blocks take none;
-//! with a label of its own, a jump takes one that does nothing, so that there is a place where the label is. A declaration
-//! at the start of a body with a constant value takes no step: it is the initial value of the variable.
+//! A simple statement and a condition are steps. `goto`, `break`, `continue`, `loop`, `choose` and blocks take none. A label
+//! is at the point before its statement; of a loop, that is where each round begins. The label of a loop or a block is
+//! that of the first statement inside. What would hand control on from there without a step takes one that does nothing,
+//! so that there is a place where the label is. A declaration at the start of a body with a constant value takes no step:
+//! it is the initial value of the variable.
 
 use super::super::ast::{self, Declarator, ExprKind, Name, Statement, StatementKind};
 use super::super::names::Sort;
@@ -17,19 +19,34 @@ impl<'a> Lowering<'a, '_> {
     /// Statements from a point on. Gives the point after them.
     pub(super) fn statements(&mut self, statements: &'a [Statement<'a>], mut at: Point) -> Point {
         for statement in statements {
-            at = self.statement(statement, at);
+            at = self.statement(statement, at, false);
         }
         at
     }
 
     fn block(&mut self, block: &'a ast::Block<'a>, at: Point) -> Point {
+        self.block_at(block, at, false)
+    }
+
+    /// A block from a point on, which may be one with a label.
+    fn block_at(&mut self, block: &'a ast::Block<'a>, at: Point, labelled: bool) -> Point {
         let opened = self.body.open();
-        let after = self.statements(&block.statements, at);
+        let after = match block.statements.split_first() {
+            Some((first, rest)) => {
+                let at = self.statement(first, at, labelled);
+                self.statements(rest, at)
+            }
+            None if labelled => self.body.flow.step(at, Op::Skip, block.close),
+            None => at,
+        };
         self.body.close(opened);
         after
     }
 
-    fn statement(&mut self, statement: &'a Statement<'a>, mut at: Point) -> Point {
+    /// A statement from a point on, which has a label of its own, or may be that of a label around it. From a point with
+    /// a label, control goes on by a step: one that does nothing, if the statement begins with none.
+    fn statement(&mut self, statement: &'a Statement<'a>, mut at: Point, labelled: bool) -> Point {
+        let labelled = labelled || !statement.labels.is_empty();
         let span = statement.span;
         for name in &statement.labels {
             if let Some(&BodyLabel { point, .. }) = self.body.labels.get(name.text) {
@@ -40,7 +57,7 @@ impl<'a> Lowering<'a, '_> {
         self.body.starts.push((at, span));
         let declares = matches!(statement.kind, StatementKind::Declare(..));
         self.body.leading &= declares && statement.labels.is_empty();
-        if !statement.labels.is_empty() && !starts_with_step(&statement.kind) {
+        if labelled && hands_on(&statement.kind) {
             at = self.body.flow.step(at, Op::Skip, span);
         }
         match &statement.kind {
@@ -56,12 +73,12 @@ impl<'a> Lowering<'a, '_> {
                 let condition = self.of_sort(condition, Sort::Bool, "as the condition of `while`");
                 let (inside, after) = (self.body.flow.point(), self.body.flow.point());
                 self.fork(at, condition, inside, after, span);
-                self.looped(body, at, inside, after);
+                self.looped(body, at, inside, after, false);
                 after
             }
             StatementKind::Loop(body) => {
                 let after = self.body.flow.point();
-                self.looped(body, at, at, after);
+                self.looped(body, at, at, after, labelled);
                 after
             }
             StatementKind::Choose(branches) => {
@@ -74,7 +91,7 @@ impl<'a> Lowering<'a, '_> {
                 }
                 after
             }
-            StatementKind::Block(block) => self.block(block, at),
+            StatementKind::Block(block) => self.block_at(block, at, labelled),
             StatementKind::Atomic(block) => self.atomic(block, at, span),
             StatementKind::Break | StatementKind::Continue => self.leave_loop(&statement.kind, at, span),
             StatementKind::Goto(labels) => self.goto(labels, at, span),
@@ -125,11 +142,18 @@ impl<'a> Lowering<'a, '_> {
         after
     }
 
-    /// The body of a loop, from `inside` on and then again.
-    fn looped(&mut self, body: &'a ast::Block<'a>, again: Point, inside: Point, after: Point) {
+    /// The body of a loop, from `inside` on, which may be a point with a label, and then again.
+    fn looped(
+        &mut self,
+        body: &'a ast::Block<'a>,
+        again: Point,
+        inside: Point,
+        after: Point,
+        labelled: bool,
+    ) {
         let atomic = self.body.atomic;
         self.body.loops.push(Loop { again, after, atomic });
-        let end = self.block(body, inside);
+        let end = self.block_at(body, inside, labelled);
         self.body.loops.pop();
         self.body.flow.pass(end, vec![again], body.close);
     }
@@ -319,19 +343,23 @@ impl<'a> Lowering<'a, '_> {
     }
 }
 
-/// Whether control is at a statement before its first step: not if it is handed on without one.
-fn starts_with_step(kind: &StatementKind<'_>) -> bool {
-    let first = |block: &ast::Block<'_>| {
-        let first = block.statements.first();
-        first.is_some_and(|first| !first.labels.is_empty() || starts_with_step(&first.kind))
-    };
+/// Whether a statement that is neither a loop nor a block may hand control on before any step of its own.
+fn hands_on(kind: &StatementKind<'_>) -> bool {
     match kind {
         StatementKind::Goto(_)
         | StatementKind::Break
         | StatementKind::Continue
-        | StatementKind::Return(None) => false,
-        StatementKind::Loop(block) | StatementKind::Block(block) => first(block),
-        StatementKind::Choose(blocks) => blocks.iter().all(first),
-        _ => true,
+        | StatementKind::Return(None) => true,
+        StatementKind::Choose(blocks) => !blocks.iter().all(starts_with_step),
+        _ => false,
     }
+}
+
+/// Whether control is in a block until its first step.
+fn starts_with_step(block: &ast::Block<'_>) -> bool {
+    block.statements.first().is_some_and(|first| match &first.kind {
+        _ if !first.labels.is_empty() => true,
+        StatementKind::Loop(block) | StatementKind::Block(block) => starts_with_step(block),
+        kind => !hands_on(kind),
+    })
 }

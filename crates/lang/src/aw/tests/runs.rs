@@ -55,6 +55,34 @@ fn examples() {
 }
 
 #[test]
+fn the_label_of_a_loop_is_where_every_round_begins() {
+    for round in [
+        "L: loop { choose { } or { g = 1; } skip; }",
+        "L: loop { choose { skip; } or { g = 1; } skip; }",
+        "L: loop { { } choose { } or { g = 1; } skip; }",
+        "L: loop { loop { break; } g = 1; }",
+        "L: loop { { break; } } g = 1; goto L;",
+        "L: { loop { choose { } or { g = 1; } skip; } }",
+        "_A: L: loop { choose { continue; } or { g = 1; } skip; }",
+        "L: loop { choose { choose { } or { skip; } } or { g = 1; } }",
+        "L: loop { _B: choose { } or { g = 1; } }",
+        "L: loop { _B: { } g = 1; }",
+        "L: loop { atomic { } g = 1; }",
+        "L: loop { if (g == 0) { } g = 1; }",
+        "L: while (true) { choose { } or { g = 1; } }",
+        "L: while (*) { if (*) { g = 1; } else { continue; } }",
+        "g = 1; L: loop { }",
+        "loop { L: choose { } or { } choose { } or { g = 1; } }",
+        "loop { L: { } g = 1; }",
+    ] {
+        let text = format!("shared 0..1 g; thread p {{ {round} }}\nnever at(L) == 1 && g == 1;");
+        expect(&text, &[("never", 2)]);
+    }
+    // Control stays at the label of a loop that does nothing, or comes back to it.
+    expect("shared 0..1 g; thread p { g = 1; L: loop { } }\nnever g == 1 && at(L) == 0;", &[]);
+}
+
+#[test]
 fn choices_do_not_commit() {
     let text = "shared bool x, y; thread t { choose { await x; } or { await y; } } thread u { y = true; }";
     expect(text, &[]);
@@ -82,6 +110,17 @@ fn procedures_return_values() {
 thread t { x = fact(5); assert x == 120; fact(1); assert x == 119; }";
     expect(text, &[("assert", 2)]);
     expect("shared bool b = *; proc f() : int { if (b) { return 1; }\n} thread t { f(); }", &[("result", 2)]);
+}
+
+#[test]
+fn a_return_leads_to_the_next_statement_in_the_same_step() {
+    let quick = "shared 0..1 x; proc f() : 0..1 { return 1; }\nthread p { x = f(); loop { l: skip; } }";
+    expect(&format!("{quick} never x == 1 && at(l) == 0;"), &[]);
+    let element = "shared 0..1 a[2]; proc f() : 0..1 { return 1; }\nthread p { a[1] = f(); l: await false; }";
+    expect(&format!("{element} never a[1] == 1 && at(l) == 0;"), &[("stuck", 0)]);
+    let told = "shared 0..1 x; event e; proc f() : 0..1 { return 1; }
+thread p { x = f(); wait e; } thread q { await x == 1; broadcast e; }";
+    expect(told, &[]);
 }
 
 #[test]
