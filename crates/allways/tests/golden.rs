@@ -2,7 +2,8 @@
 //!
 //! A row is a run: the file, its options, the verdict, the exit code, the engine, the first line of the evidence, and the
 //! keys of the JSON object, sorted; `-` for what there is not. Where it is a race which engine answers, columns list the
-//! alternatives, separated by `|`, in the same order; a column with one entry is the same in all of them.
+//! alternatives, separated by `|`, in the same order; a column with one entry is the same in all of them. On a machine with
+//! other work, a race may be won by one who never wins else: if the verdict is right and the rest is not, it is run again.
 //!
 //! After a change that is meant, `ALLWAYS_GOLDEN=write cargo test -p allways --test golden` replaces the rows that differ,
 //! and `ALLWAYS_GOLDEN=add` adds what was seen as an alternative. `ALLWAYS_BINARY=PATH` asks another binary.
@@ -23,6 +24,9 @@ const HEADER: &str = "file\toptions\tverdict\tcode\tengine\tevidence\tkeys";
 
 /// How many columns an answer has.
 const COLUMNS: usize = 5;
+
+/// How often a run is made again in which another engine has answered.
+const AGAIN: usize = 8;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -220,8 +224,17 @@ fn the_corpus_is_answered_as_it_was() {
     for row in table.keys().filter(|row| !asked.contains(row) && !skipped.contains(row)) {
         differences.push((row.clone(), None, "\n    is no run of the corpus".to_string()));
     }
-    for (asked, answer) in ask_all(&asked) {
+    let mode = std::env::var("ALLWAYS_GOLDEN").unwrap_or_default();
+    let again = if mode == "add" { 0 } else { AGAIN };
+    for (asked, mut answer) in ask_all(&asked) {
         let saved = table.get(&asked).map_or(&[][..], Vec::as_slice);
+        for _ in 0..again {
+            let same_verdict = saved.iter().any(|saved| saved[..2] == answer[..2]);
+            if saved.contains(&answer) || !same_verdict {
+                break;
+            }
+            answer = ask(&asked, &folder("golden-again").join("evidence"));
+        }
         if !saved.contains(&answer) {
             let text = difference(saved, &answer);
             differences.push((asked, Some(answer), text));
@@ -230,7 +243,6 @@ fn the_corpus_is_answered_as_it_was() {
     let texts =
         differences.iter().map(|(Asked { file, options }, _, text)| format!("{file} {options}{text}\n"));
     let text = format!("{} of {} runs differ\n{}", differences.len(), asked.len(), texts.collect::<String>());
-    let mode = std::env::var("ALLWAYS_GOLDEN").unwrap_or_default();
     if !["write", "add"].contains(&mode.as_str()) {
         assert!(differences.is_empty(), "{text}");
         return;
