@@ -265,3 +265,28 @@ fn the_walk_through_program_p() {
         assert!(run.out.contains(&format!("→[{states}]")), "{threads} threads: {}", run.out);
     }
 }
+
+/// A predicate about threads of another kind than that of thread 0 is no part of what it sees.
+#[test]
+fn the_walk_leaves_out_predicates_about_other_kinds_of_threads() {
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("walk-of-two-kinds");
+    let text = |first: &str, second: &str| {
+        format!(
+            "shared int n; thread a {{ {first} loop {{ n = n + 1; }} }}
+             thread b {{ {second} loop {{ u = n; assert n >= u; }} }} predicate n >= u; predicate n > 0;"
+        )
+    };
+    for (name, text) in [
+        ("none.aw", text("", "int u;")),
+        ("fewer.aw", text("int x; x = 1;", "int v, u; v = 2;")),
+        ("as-many.aw", text("int x; x = 1;", "int u;")),
+    ] {
+        let path = file(&folder, name, text);
+        let run = allways(&format!("check --quiet --engine views --stats {path}"));
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{name}: {}", run.out);
+        assert!(run.out.contains("d=0"), "{name}: a walk in {}", run.out);
+    }
+}
