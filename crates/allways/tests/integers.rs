@@ -290,3 +290,28 @@ fn the_walk_leaves_out_predicates_about_other_kinds_of_threads() {
         assert!(run.out.contains("d=0"), "{name}: a walk in {}", run.out);
     }
 }
+
+/// A solver by the name of z3 that writes down what it was told and then is z3.
+#[cfg(unix)]
+#[test]
+fn z3_gets_what_is_left_of_the_memory() {
+    use std::os::unix::fs::PermissionsExt;
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("solver-memory");
+    let told = folder.join("told").display().to_string();
+    let z3 = file(&folder, "z3", format!("#!/bin/sh\necho \"$*\" >{told}\nexec z3 \"$@\"\n"));
+    fs::set_permissions(&z3, fs::Permissions::from_mode(0o755)).expect("a program");
+    let memory = |options: &str| -> usize {
+        let run = allways(&format!("check --quiet {LOCK} --engine views --solver {z3} {options}"));
+        assert_eq!(run.code, 0, "{run:?}");
+        let arguments = fs::read_to_string(&told).expect("it was started");
+        let memory = arguments.trim().split(' ').find_map(|word| word.strip_prefix("-memory:"));
+        memory.expect("a limit").parse().expect("a number")
+    };
+    assert_eq!(memory(""), 4096);
+    // Some is in use already.
+    let left = memory("--memory 1500M");
+    assert!((1000..1500).contains(&left), "{left}");
+}

@@ -299,12 +299,12 @@ impl Smt {
         self.solver.is_some() || self.smt_dump.is_some()
     }
 
-    /// Which solver, and how long it may think.
-    pub fn settings(&self) -> Settings {
+    /// Which solver, and how much it may use: this much memory, if a limit is given.
+    pub fn settings(&self, memory: Option<usize>) -> Settings {
         let named = self.solver.clone().or_else(|| std::env::var("ALLWAYS_SOLVER").ok());
         match named.filter(|command| !command.trim().is_empty()) {
-            Some(command) => Settings { command, ..Settings::default() },
-            None => Settings::default(),
+            Some(command) => Settings { command, memory, ..Settings::default() },
+            None => Settings { memory, ..Settings::default() },
         }
     }
 }

@@ -68,7 +68,13 @@ pub(super) fn beside<T>(
         }
         let viewed = session.watched(|watch| {
             let watch = Watch { beside: None, over: Some(&over), ..*watch };
-            prove(&task.program, &task.counts, &smt.settings(), smt.smt_dump.as_deref(), &watch)
+            prove(
+                &task.program,
+                &task.counts,
+                &smt.settings(session.memory_left()),
+                smt.smt_dump.as_deref(),
+                &watch,
+            )
         });
         if viewed.as_ref().is_ok_and(|viewed| viewed.views.is_ok()) {
             session.beside.store(true, Ordering::Relaxed);
@@ -217,9 +223,10 @@ impl One<'_> {
         }
         let program = encoded.program();
         let counts = loaded.threads_asked().by_template(program).map_err(allways::LoadError::from)?;
+        let settings = smt.settings(self.session.memory_left());
         let viewed = self
             .session
-            .watched(|watch| prove(program, &counts, &smt.settings(), smt.smt_dump.as_deref(), watch))?;
+            .watched(|watch| prove(program, &counts, &settings, smt.smt_dump.as_deref(), watch))?;
         let exit = self.conclude_viewed(program, &viewed, destination, context)?;
         if self.arguments.search.stats && !self.arguments.search.json {
             let walk = self.walk(loaded, program)?;
@@ -300,7 +307,8 @@ fn certify_text(
             Err(Rejection::Malformed("views say nothing about deadlocks".to_string()))
         }
         Ok(views) => {
-            let (settings, dump) = (arguments.smt.settings(), arguments.smt.smt_dump.as_deref());
+            let (settings, dump) =
+                (arguments.smt.settings(session.memory_left()), arguments.smt.smt_dump.as_deref());
             session.watched(|watch| certify(&program, &views, &settings, dump, watch)).map(|_| views)
         }
     };
