@@ -1,16 +1,50 @@
 #!/bin/sh
-# Installs the SMT solvers that proofs of programs with integers, and their tests, use: z3 and cvc5, where they are missing.
-# Where that cannot be done it says so, and all else works without.
+# solvers.sh [SOLVER…]: sees to the SMT solvers that proofs of programs with integers, and their tests, use. What is missing is
+# installed by apt-get as root; others are told how, and asked if there is a terminal. Whatever happens, all else works without.
+[ $# -gt 0 ] || set -- z3 cvc5
 missing=""
-for solver in z3 cvc5; do
+for solver in "$@"; do
   command -v "$solver" >/dev/null 2>&1 || missing="$missing $solver"
 done
 [ -z "$missing" ] && exit 0
-if command -v apt-get >/dev/null 2>&1; then
-  as_root=""
-  [ "$(id -u)" = 0 ] || as_root="sudo -n"
-  # shellcheck disable=SC2086
-  { $as_root apt-get update -qq && $as_root apt-get install -qq -y $missing; } >/dev/null 2>&1 && exit 0
+[ -n "${ALLWAYS_NO_INSTALL:-}" ] && exit 0
+
+say() {
+  echo "$*" >&2
+}
+
+# Runs a command and shows what it prints only if it fails.
+quietly() {
+  if ! output=$("$@" 2>&1); then
+    say "note: this has failed: $*"
+    say "$output"
+    return 1
+  fi
+}
+
+without="Only programs with integers, and tests of them, need solvers; all else works without."
+if ! command -v apt-get >/dev/null 2>&1; then
+  say "note: missing:$missing. $without ALLWAYS_NO_INSTALL=1 leaves out this note."
+  exit 0
 fi
-echo "note: could not install:$missing. Programs with integers need z3; install it, or name another solver by --solver." >&2
+DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND
+# The names of the solvers are words of their own from here on.
+# shellcheck disable=SC2086
+if [ "$(id -u)" = 0 ]; then
+  say "note: missing:$missing, now installed by apt-get. $without ALLWAYS_NO_INSTALL=1 installs nothing."
+  quietly apt-get update -qq && quietly apt-get install -qq -y $missing && exit 0
+  say "note: could not install:$missing."
+else
+  say "note: missing:$missing. $without To install:"
+  say "  sudo apt-get update && sudo apt-get install -y$missing"
+  say "ALLWAYS_NO_INSTALL=1 leaves out this note."
+  if [ -t 0 ] && [ -t 2 ] && command -v sudo >/dev/null 2>&1; then
+    printf 'Run it now? [y/N] ' >&2
+    read -r answer
+    case "$answer" in
+      y | Y | yes) sudo apt-get update >&2 && sudo apt-get install -y $missing >&2 ;;
+    esac
+  fi
+fi
 exit 0

@@ -14,7 +14,7 @@ use allways_engines::{Budget, Engine, Engines, EvidenceRejected, Forms, Outcome,
 use allways_evidence::{Rejection, StopReason, Verdict, interpret, write_evidence};
 use allways_model::notation::show_state;
 use allways_model::task::{Instance, Task};
-use allways_smt::{Process, Settings};
+use allways_smt::Settings;
 use std::fmt;
 use std::io::{self, Write};
 use std::time::Instant;
@@ -132,7 +132,7 @@ pub fn missing_solver(task: &Task, request: &Request) -> Option<String> {
         return None;
     }
     let settings = request.question.solver.clone().unwrap_or_else(Settings::usual);
-    Process::probe(&settings).err().map(|failure| failure.to_string())
+    settings.available().err().map(|failure| failure.to_string())
 }
 
 /// The run behind a trace, if it is one of a program, and the state after each step. That the program has no such run is a bug

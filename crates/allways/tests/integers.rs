@@ -265,3 +265,53 @@ fn the_walk_through_program_p() {
         assert!(run.out.contains(&format!("→[{states}]")), "{threads} threads: {}", run.out);
     }
 }
+
+/// A predicate about threads of another kind than that of thread 0 is no part of what it sees.
+#[test]
+fn the_walk_leaves_out_predicates_about_other_kinds_of_threads() {
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("walk-of-two-kinds");
+    let text = |first: &str, second: &str| {
+        format!(
+            "shared int n; thread a {{ {first} loop {{ n = n + 1; }} }}
+             thread b {{ {second} loop {{ u = n; assert n >= u; }} }} predicate n >= u; predicate n > 0;"
+        )
+    };
+    for (name, text) in [
+        ("none.aw", text("", "int u;")),
+        ("fewer.aw", text("int x; x = 1;", "int v, u; v = 2;")),
+        ("as-many.aw", text("int x; x = 1;", "int u;")),
+    ] {
+        let path = file(&folder, name, text);
+        let run = allways(&format!("check --quiet --engine views --stats {path}"));
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{name}: {}", run.out);
+        assert!(run.out.contains("d=0"), "{name}: a walk in {}", run.out);
+    }
+}
+
+/// A solver by the name of z3 that writes down what it was told and then is z3.
+#[cfg(unix)]
+#[test]
+fn z3_gets_what_is_left_of_the_memory() {
+    use std::os::unix::fs::PermissionsExt;
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("solver-memory");
+    let told = folder.join("told").display().to_string();
+    let z3 = file(&folder, "z3", format!("#!/bin/sh\necho \"$*\" >{told}\nexec z3 \"$@\"\n"));
+    fs::set_permissions(&z3, fs::Permissions::from_mode(0o755)).expect("a program");
+    let memory = |options: &str| -> usize {
+        let run = allways(&format!("check --quiet {LOCK} --engine views --solver {z3} {options}"));
+        assert_eq!(run.code, 0, "{run:?}");
+        let arguments = fs::read_to_string(&told).expect("it was started");
+        let memory = arguments.trim().split(' ').find_map(|word| word.strip_prefix("-memory:"));
+        memory.expect("a limit").parse().expect("a number")
+    };
+    assert_eq!(memory(""), 4096);
+    // Some is in use already.
+    let left = memory("--memory 1500M");
+    assert!((1000..1500).contains(&left), "{left}");
+}

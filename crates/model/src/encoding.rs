@@ -191,7 +191,7 @@ impl Encoded {
             kinds: kinds(&program, &roles, !holders && !mixed),
             cap,
             never,
-            awaited: awaited(program, &watched),
+            awaited: awaited(&program, &watched),
             watched,
             holders,
             mixed,

@@ -8,6 +8,8 @@
 use crate::solver::{Answer, Failure, Solver};
 use crate::term::{Term, symbol};
 use std::collections::HashSet;
+use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -15,25 +17,25 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Which solver, and how long it may think.
+/// Which solver, and how much it may use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The program and its arguments, separated by spaces.
     pub command: String,
     /// The longest time for one query.
     pub limit: Duration,
-    /// How many bytes the solver may use, if it can be told so; else what we find enough.
+    /// The most bytes of memory, if a limit is known. Only z3 can be told; a command with arguments stays as it is.
     pub memory: Option<usize>,
 }
-
-/// How many bytes a solver may use if nobody says.
-const ENOUGH: usize = 4 << 30;
 
 impl Default for Settings {
     fn default() -> Settings {
         Settings { command: "z3".to_string(), limit: Duration::from_secs(20), memory: None }
     }
 }
+
+/// The most memory of a solver for which no limit is known, in MB.
+const USUAL_MEMORY: usize = 4096;
 
 impl Settings {
     /// The command that the environment names by `ALLWAYS_SOLVER`, else z3.
@@ -47,7 +49,8 @@ impl Settings {
         let mut words: Vec<String> = self.command.split_whitespace().map(str::to_string).collect();
         if let [program] = &words[..] {
             let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
-            let megabytes = (self.memory.unwrap_or(ENOUGH) >> 20).max(1);
+            // To z3, 0 is no limit.
+            let megabytes = self.memory.map_or(USUAL_MEMORY, |bytes| (bytes >> 20).max(1));
             let memory = format!("-memory:{megabytes}");
             let more: &[&str] = match name.trim_end_matches(".exe") {
                 "z3" => &["-in", "-smt2", &memory],
@@ -59,6 +62,35 @@ impl Settings {
         }
         words
     }
+
+    /// Whether there is such a program, as far as can be said without starting it.
+    pub fn available(&self) -> Result<(), Failure> {
+        let missing = |why: &str| Err(Failure::Missing(self.command.clone(), why.to_string()));
+        let Some(program) = self.command.split_whitespace().next() else { return missing("no command") };
+        let there = match program.contains(['/', '\\']) {
+            true => executable(Path::new(program)),
+            false => env::split_paths(&env::var_os("PATH").unwrap_or_default())
+                .any(|folder| executable(&folder.join(program))),
+        };
+        if there { Ok(()) } else { missing("there is no such program") }
+    }
+}
+
+/// Whether this is a file that can be started.
+fn executable(path: &Path) -> bool {
+    let named = |path: &Path| fs::metadata(path).is_ok_and(|file| file.is_file() && may_run(&file));
+    named(path) || named(&path.with_added_extension(env::consts::EXE_EXTENSION))
+}
+
+#[cfg(unix)]
+fn may_run(file: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn may_run(_: &fs::Metadata) -> bool {
+    true
 }
 
 /// How long to wait between two looks whether the answer is still wanted.
@@ -78,21 +110,6 @@ pub struct Process<'s> {
 const MOST_TEXT: usize = 1 << 20;
 
 impl<'s> Process<'s> {
-    /// Whether a solver can be started at all; cheap, and nothing is asked of it.
-    pub fn probe(settings: &Settings) -> Result<(), Failure> {
-        let missing = |why: &str| Failure::Missing(settings.command.clone(), why.to_string());
-        let words = settings.words();
-        let program = words.first().ok_or_else(|| missing("no command"))?;
-        let found = match program.contains('/') {
-            true => Path::new(program).is_file(),
-            false => {
-                let path = std::env::var_os("PATH").unwrap_or_default();
-                std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
-            }
-        };
-        if found { Ok(()) } else { Err(missing("there is no such program")) }
-    }
-
     /// Starts a solver. `stop` is asked now and then whether to stop waiting for it.
     pub fn start(settings: &Settings, stop: &'s dyn Fn() -> bool) -> Result<Process<'s>, Failure> {
         let missing = |why: &str| Failure::Missing(settings.command.clone(), why.to_string());
@@ -313,5 +330,57 @@ impl Solver for Process<'_> {
         numbers
             .collect::<Result<_, _>>()
             .map_err(|_| Failure::Broken("a value is no number that fits".to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(command: &str, memory: Option<usize>) -> String {
+        Settings { command: command.to_string(), memory, ..Settings::default() }.words().join(" ")
+    }
+
+    #[test]
+    fn the_limit_on_memory_is_told_to_z3_in_megabytes() {
+        assert_eq!(words("z3", None), "z3 -in -smt2 -memory:4096");
+        assert_eq!(words("/usr/bin/z3", Some(512 << 20)), "/usr/bin/z3 -in -smt2 -memory:512");
+        assert_eq!(words("z3", Some(16 << 30)), "z3 -in -smt2 -memory:16384");
+        assert_eq!(words("z3", Some(0)), "z3 -in -smt2 -memory:1");
+        assert_eq!(words("cvc5", Some(512 << 20)), "cvc5 --incremental --lang=smt2");
+        assert_eq!(words("z3 -in -memory:7", Some(512 << 20)), "z3 -in -memory:7");
+    }
+
+    /// The words are those of the process that runs, as the system tells.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_started_solver_has_the_limit_among_its_arguments() {
+        let settings = Settings { memory: Some(300 << 20), ..Settings::default() };
+        let Ok(process) = Process::start(&settings, &|| false) else {
+            println!("skipped, because there is no z3");
+            return;
+        };
+        let line = fs::read_to_string(format!("/proc/{}/cmdline", process.child.id())).expect("it runs");
+        // While z3 reads its arguments, it puts a zero in the place of the colon.
+        assert!(line.replace('\0', ":").contains(":-memory:300:"), "{line:?}");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_not_available() {
+        let available = |command: &str| {
+            Settings { command: command.to_string(), ..Settings::default() }.available().is_ok()
+        };
+        let test = env::current_exe().expect("a test");
+        let test = test.to_str().expect("a plain path");
+        assert!(available(test) && available(&format!("{test} --some --arguments")));
+        #[cfg(unix)]
+        assert!(available("sh"));
+        for command in ["", " ", "no-such-solver", "no-such-solver z3", "/no/such/z3"] {
+            assert!(!available(command), "{command}");
+        }
+        // Neither a folder nor a text can be started.
+        assert!(!available(env!("CARGO_MANIFEST_DIR")));
+        #[cfg(unix)]
+        assert!(!available(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")));
     }
 }

@@ -165,7 +165,8 @@ fn reads_back(name: &str, system: &Encoded, property: &Property, certificate: &C
 /// Threads that are alike are counted: what that proves is right, and what it refutes goes wrong with the threads it names.
 fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: &mut Tally) {
     let question = Question { property: system.property(false), ..Question::default() };
-    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+    let budget =
+        Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
     let covered = cover(system, &question, &budget);
     methods_agree(name, system, &question, &covered, tally);
     if !matches!(covered, Covered::Unknown(_)) {
@@ -211,7 +212,8 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
 /// A counter system that is written and read again has the same verdict.
 fn written(name: &str, counters: &Counters) {
     let verdict = |system: &Counters| {
-        let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+        let budget =
+            Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
         match decide(system, Method::Backward, &budget).verdict {
             Verdict::Safe(_) => Some(true),
             Verdict::Unsafe(_) => Some(false),
@@ -234,7 +236,8 @@ fn written(name: &str, counters: &Counters) {
 
 /// The methods for counter systems, each alone, on what threads are counted by.
 fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Covered, tally: &mut Tally) {
-    let budget = Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+    let budget =
+        Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
     let Some(products) = bound(system, question, &budget) else { return };
     let Ok(counting) = counters_of(system, &question.property, &products) else { return };
     tally.waking += usize::from(!counting.counters.is_plain());

@@ -47,7 +47,9 @@ fn reject_proofs_of_less(system: &Counters) -> u64 {
         let mut less = system.clone();
         less.rules.remove(index);
         for method in [Method::Backward, Method::KarpMiller] {
-            if let Verdict::Safe(Certificate::Basis(basis)) = decide(&less, method, &Budget::unlimited()).verdict {
+            if let Verdict::Safe(Certificate::Basis(basis)) =
+                decide(&less, method, &Budget::unlimited()).verdict
+            {
                 let proofs = [
                     Basis { bound: None, ..(*basis).clone() },
                     Basis { weights: Vec::new(), ..(*basis).clone() },
@@ -88,7 +90,9 @@ fn methods_and_brute_force_agree() {
             for method in [Method::Backward, Method::KarpMiller, Method::Forward, Method::Coverability] {
                 let what = format!("{kind:?} {seed}, {}", method.name());
                 let report = match method {
-                    Method::Backward => backward::decide_telling(&system, board.as_ref(), &Budget::unlimited()),
+                    Method::Backward => {
+                        backward::decide_telling(&system, board.as_ref(), &Budget::unlimited())
+                    }
                     Method::Forward => {
                         forward::decide_within(&system, EFFORT, board.as_ref(), &Budget::unlimited())
                     }

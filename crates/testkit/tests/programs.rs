@@ -3,6 +3,7 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
+use allways_engines::below::shortest::{cost, shortest_among};
 use allways_engines::engine::Budget;
 use allways_engines::{Engine, Question, engines, shortest};
 use allways_evidence::{Rejection, Trace, Verdict, interpret};
@@ -220,6 +221,13 @@ fn shown(name: &str, system: &Encoded, trace: &Trace, counts: &[usize], deadlock
     let cheapest = cheapest(system.program(), counts, deadlock);
     assert_eq!(Some((contexts, movers.len())), cheapest, "{name}: {run:?}");
     assert!(found.minimal || system.incomplete().is_some(), "{name}");
+    // Part by part, since to search all runs takes too many states.
+    let parts = shortest_among(system, &system.property(deadlock), trace, 10, &Budget::unlimited());
+    assert_eq!(replay(system, &system.property(deadlock), &parts.trace), Ok(()), "{name}");
+    interpret(system, &parts.trace).unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
+    let (known, least) = (cost(system, trace), cost(system, &found.trace));
+    assert!((least..=known).contains(&cost(system, &parts.trace)), "{name}: {parts:?}");
+    assert!(!parts.minimal || cost(system, &parts.trace) == least, "{name}: {parts:?}");
 }
 
 /// What an engine says, as far as its evidence is accepted: when it is found, and when it was written and is read by

@@ -1,8 +1,11 @@
 //! Traces are made as short as brute force says they can be.
 
+use allways_engines::below::shortest::{shortest_among, windows};
 use allways_engines::engine::Budget;
 use allways_engines::{Question, engines, shortest};
-use allways_evidence::{Counterexample, Step, Trace, Verdict, replay};
+use allways_evidence::{Step, Trace, Verdict, replay};
+use allways_lang::aw;
+use allways_model::encoding::{Encoded, Threads};
 use allways_model::property::Property;
 use allways_model::pushdown::{Explicit, Pushdown, Visible};
 use allways_testkit::conformance::{ask, avoid};
@@ -21,7 +24,7 @@ fn depth(trace: &Trace) -> usize {
 }
 
 /// A trace by one engine or another, none of which cares for context switches.
-fn known(system: &Explicit, property: &Property, engine: &str) -> Option<Trace> {
+fn known(system: &dyn Pushdown, property: &Property, engine: &str) -> Option<Trace> {
     let engine = engines().iter().find(|other| other.name() == engine).expect("an engine");
     let question = Question {
         property: property.clone(),
@@ -103,6 +106,56 @@ fn random_systems() {
     );
     assert!(exact > 1000 && improved > 100 && infinite > 300, "{exact} {improved} {infinite}");
     assert_eq!(unknown, 0);
+}
+
+/// With too few states for a search of all runs, traces become better part by part, and are called shortest only if they are.
+#[test]
+fn parts_of_random_traces_become_shorter() {
+    let (mut improved, mut minimal, mut shortest_unclaimed) = (0, 0, 0);
+    for seed in random::seeds(1500) {
+        let system = random::system(seed, random::SMALL);
+        let Some((states, _)) = reference::reachable(&system, 4, 2000) else { continue };
+        let visible = reference::visible(&states);
+        let every = visible.len().div_ceil(4).max(1);
+        for property in visible.iter().step_by(every).map(avoid) {
+            for known in (0..4).filter_map(|walk| wander(&system, &property, 4 * seed + walk)) {
+                let found = shortest_among(&system, &property, &known, 5, &Budget::unlimited());
+                assert_eq!(replay(&system, &property, &found.trace), Ok(()), "{seed}");
+                assert!(cost(&found.trace) <= cost(&known), "{seed}: {known:?}");
+                improved += usize::from(cost(&found.trace) < cost(&known) && !found.minimal);
+                minimal += usize::from(found.minimal);
+                let Some((expected, _)) = reference::cheapest(&system, &property, 6, 20_000) else {
+                    continue;
+                };
+                if depth(&found.trace) <= 6 {
+                    assert!(cost(&found.trace) >= expected, "{seed}: {expected:?} and {found:?}");
+                    shortest_unclaimed += usize::from(!found.minimal && cost(&found.trace) == expected);
+                }
+                assert!(
+                    !found.minimal || cost(&found.trace) <= expected,
+                    "{seed}: {expected:?} and {found:?}"
+                );
+            }
+        }
+    }
+    println!("{improved} improved, {minimal} shortest, {shortest_unclaimed} shortest without knowing it");
+    assert!(improved > 100 && minimal > 100 && shortest_unclaimed > 100);
+}
+
+/// A trace with a switch at nearly every step, in a system with too many runs to search them all.
+#[test]
+fn a_trace_of_many_contexts_gets_few() {
+    let path = corpus::folder().join("../aw/peterson-filter-4-wrong.aw");
+    let program = aw::parse(&std::fs::read(path).expect("a program")).program.expect("a program");
+    let system = Encoded::new(&program, &Threads::of(&program, 1), true).expect("an encoding");
+    let property = system.property(false);
+    let question = Question { property: property.clone(), ..Question::default() };
+    let ai = engines().iter().find(|engine| engine.name() == "ai").expect("an engine");
+    let Verdict::Unsafe(mut trace) = ask(*ai, &system, &question).verdict else { panic!("it goes wrong") };
+    let switches = trace.switches();
+    assert!(windows::improve(&system, &property, &mut trace, &Budget::unlimited()));
+    assert_eq!(replay(&system, &property, &trace), Ok(()));
+    assert!(switches > 50 && trace.switches() <= 10, "{switches} became {}", trace.switches());
 }
 
 /// One thread can go on for ever within a context; the other needs it only to let go.

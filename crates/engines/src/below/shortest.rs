@@ -17,6 +17,11 @@
 //! out could be better only if it had fewer contexts. How many contexts are needed is found by sets of stacks
 //! ([`symbolic`](super::symbolic)), for which an infinite context is one step; while fewer are needed than the best run has,
 //! longer ones are searched.
+//!
+//! Where that takes too many arrivals or too long, the known run is made better [part by part](windows). With fewer contexts
+//! and steps to stay below, there may be few enough runs to search them all.
+
+pub mod windows;
 
 use super::symbolic::Symbolic;
 use crate::budget::{Budget, Progress};
@@ -52,10 +57,24 @@ pub struct Shortest {
 ///
 /// The limits are those of `budget`, and besides an eighth of the time that is left, a few seconds, and a few million states.
 pub fn shortest(system: &dyn Pushdown, property: &Property, known: &Trace, budget: &Budget) -> Shortest {
+    shortest_among(system, property, known, ARRIVALS, budget)
+}
+
+/// The same with so many arrivals at most in a search of all runs.
+pub fn shortest_among(
+    system: &dyn Pushdown,
+    property: &Property,
+    known: &Trace,
+    max_arrivals: usize,
+    budget: &Budget,
+) -> Shortest {
     let share = budget.time_left().map_or(PATIENCE, |left| (left / 8).min(PATIENCE));
-    let budget = budget.within(share);
+    let (half, whole) = (budget.within(share / 2), budget.within(share));
     let mut trace = known.clone();
-    let searched = improve(system, property, &mut trace, &budget);
+    let mut searched = improve(system, property, &mut trace, max_arrivals, &half);
+    if searched.is_err() && windows::improve(system, property, &mut trace, &whole) {
+        searched = improve(system, property, &mut trace, max_arrivals, &whole);
+    }
     // A rule that is missing could lead on a shorter way.
     Shortest { trace, minimal: searched.is_ok() && system.incomplete().is_none() }
 }
@@ -65,14 +84,16 @@ fn improve(
     system: &dyn Pushdown,
     property: &Property,
     best: &mut Trace,
+    max_arrivals: usize,
     budget: &Budget,
 ) -> Result<(), StopReason> {
     let (_, mut max_steps) = cost(system, best);
     let mut needed = None;
+    let mut search = Search::new(system, property, budget);
     loop {
-        let mut search = Search::new(system, property, max_steps, budget);
+        search.reset(max_steps, max_arrivals);
         let (contexts, steps) = cost(system, best);
-        if let Some(bad) = search.run(contexts, steps)? {
+        if let Some(bad) = search.run(None, contexts, steps)? {
             *best = search.trace(bad);
         }
         if !search.cut {
@@ -86,7 +107,7 @@ fn improve(
         let (contexts, _) = cost(system, best);
         let needed = match needed {
             Some(needed) => needed,
-            None => *needed.insert(needed_contexts(system, property, contexts, budget)?),
+            None => *needed.insert(needed_contexts(system, property, contexts, max_arrivals, budget)?),
         };
         if needed == contexts {
             return Ok(());
@@ -114,9 +135,11 @@ fn needed_contexts(
     system: &dyn Pushdown,
     property: &Property,
     enough: u32,
+    max_states: usize,
     budget: &Budget,
 ) -> Result<u32, StopReason> {
-    let question = Question { property: property.clone(), max_states: Some(ARRIVALS), ..Question::default() };
+    let question =
+        Question { property: property.clone(), max_states: Some(max_states), ..Question::default() };
     let mut reached = Symbolic::new(system, Kinds::of(system), &question, budget);
     while !reached.bad() && reached.contexts() + 1 < enough {
         reached.add_context()?;
@@ -144,15 +167,28 @@ struct Arrival {
 
 const NOBODY: u32 = u32::MAX;
 
+/// A state to go to in place of a bad one.
+struct Goal {
+    row: Vec<u32>,
+    /// The thread that moves next from there. To come there by another one is worth a context less.
+    next: u32,
+    /// What is known to be enough, the context of `next` included.
+    contexts: u32,
+    steps: u32,
+}
+
 /// The search among runs of so many steps at most.
 struct Search<'a> {
     property: &'a Property,
+    /// Where to go, if not to a bad state.
+    goal: Option<Goal>,
     threads: Threads<'a>,
     states: States,
     arrivals: Vec<Arrival>,
     /// For each state the last arrival at it.
     latest: Vec<ArrivalId>,
     max_steps: usize,
+    max_arrivals: usize,
     /// Whether a run was left out because it has too many steps.
     cut: bool,
     /// Whether some state was only passed.
@@ -163,20 +199,17 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(
-        system: &'a dyn Pushdown,
-        property: &'a Property,
-        max_steps: usize,
-        budget: &'a Budget<'a>,
-    ) -> Search<'a> {
+    fn new(system: &'a dyn Pushdown, property: &'a Property, budget: &'a Budget<'a>) -> Search<'a> {
         Search {
             property,
+            goal: None,
             // States are not renamed; but threads of one kind have the same stacks and moves.
             threads: Threads::new(system, Kinds::of(system)),
             states: States::new(1 + system.threads()),
             arrivals: Vec::new(),
             latest: Vec::new(),
-            max_steps,
+            max_steps: 0,
+            max_arrivals: 0,
             cut: false,
             passed: false,
             budget,
@@ -185,17 +218,42 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The best arrival at a bad state with a cost below this one.
-    fn run(&mut self, contexts: u32, steps: usize) -> Result<Option<ArrivalId>, StopReason> {
+    /// Forgets all arrivals.
+    fn reset(&mut self, max_steps: usize, max_arrivals: usize) {
+        (self.max_steps, self.max_arrivals) = (max_steps, max_arrivals);
+        (self.cut, self.passed, self.goal) = (false, false, None);
+        self.states = States::new(1 + self.threads.count());
+        self.arrivals.clear();
+        self.latest.clear();
+    }
+
+    /// Puts a state into `row`.
+    fn intern(&mut self, state: &State) {
+        self.row.clear();
+        self.row.push(state.shared);
+        for (thread, stack) in state.stacks.iter().enumerate() {
+            self.row.push(self.threads.stacks_mut(thread).intern(stack));
+        }
+    }
+
+    /// The best arrival at a bad state, or at the goal, with a cost below this one: from the initial states, or from a state
+    /// in the midst of a context of some thread, which counts as one.
+    fn run(
+        &mut self,
+        from: Option<(&State, u32)>,
+        contexts: u32,
+        steps: usize,
+    ) -> Result<Option<ArrivalId>, StopReason> {
         self.look()?;
-        for state in self.threads.system().initial() {
-            self.row.clear();
-            self.row.push(state.shared);
-            for (thread, stack) in state.stacks.iter().enumerate() {
-                self.row.push(self.threads.stacks_mut(thread).intern(stack));
-            }
+        let system = self.threads.system();
+        let starts = match from {
+            None => system.initial().into_iter().map(|state| (state, NOBODY, 0)).collect(),
+            Some((state, thread)) => vec![(state.clone(), thread, 1)],
+        };
+        for (state, thread, context) in starts {
+            self.intern(&state);
             let id = self.arrivals.len() as ArrivalId;
-            if self.arrive((NOBODY, NOBODY), 0, 0, id) {
+            if self.arrive((thread, thread), context, 0, id) {
                 return Ok(Some(id));
             }
         }
@@ -203,7 +261,10 @@ impl<'a> Search<'a> {
         for context in 1..=contexts {
             let last = context == contexts;
             let max_steps = if last { steps - 1 } else { self.max_steps };
-            let first = self.arrivals.len();
+            let mut first = self.arrivals.len();
+            if context == 1 && from.is_some() {
+                (before, first) = (0..0, 0);
+            }
             let (mut switching, mut staying) = (before.start, first);
             loop {
                 let steps = |id: usize| self.arrivals.get(id).map(|arrival| arrival.steps);
@@ -269,7 +330,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        if self.work >= WORK {
+        if self.work >= WORK || self.arrivals.len() > self.max_arrivals {
             self.work = 0;
             self.look()?;
         }
@@ -298,7 +359,13 @@ impl<'a> Search<'a> {
         }
         make_room(&mut self.arrivals, 1);
         self.arrivals.push(arrival);
-        new && self.bad()
+        match &self.goal {
+            None => new && self.bad(),
+            Some(goal) => {
+                let contexts = contexts + u32::from(thread != goal.next);
+                goal.row == self.row && (contexts, steps) < (goal.contexts, goal.steps)
+            }
+        }
     }
 
     /// Whether whatever can be done from this arrival can be done as well from one before it.
@@ -316,7 +383,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the state in `row` is bad.
+    /// Whether the state in `row` is bad; `row` is used up.
     fn bad(&mut self) -> bool {
         for (thread, local) in self.row[1..].iter_mut().enumerate() {
             *local = self.threads.stacks(thread).symbol(*local);
@@ -326,8 +393,8 @@ impl<'a> Search<'a> {
 
     /// Whether to go on.
     fn look(&self) -> Result<(), StopReason> {
-        if self.arrivals.len() > ARRIVALS {
-            return Err(StopReason::Bound(format!("the first {ARRIVALS} states")));
+        if self.arrivals.len() > self.max_arrivals {
+            return Err(StopReason::Bound(format!("the first {} states", self.max_arrivals)));
         }
         self.budget.tick(&Progress { states: self.states.len(), ..Progress::default() })?;
         self.budget.room_for(self.states.growth(4 * WORK).unwrap_or(0) + self.threads.growth(4 * WORK))

@@ -14,11 +14,12 @@ use crate::store::{Halt, StateId};
 use allways_evidence::StopReason;
 use allways_model::encoding::{Encoded, Point};
 use allways_model::program::expression::{Choices, Scope};
-use allways_model::program::{Expr, LocationId};
+use allways_model::program::{Expr, LocationId, Program};
 use allways_model::pushdown::Pushdown;
 use std::collections::BTreeSet;
 
-/// The cells of the walk, of a program that keeps all its variables. Predicates about other threads are left out.
+/// The cells of the walk, of a program that keeps all its variables. Predicates about other threads, and about threads of
+/// another kind, are left out.
 pub fn walk(system: &Encoded, budget: &Budget) -> Result<Vec<Cell>, StopReason> {
     let question = Question::default();
     let stopped = |halt| match halt {
@@ -90,11 +91,24 @@ fn observe(system: &Encoded, shared: u32, top: u32) -> Option<(LocationId, Vec<b
     let program = system.program();
     let shared = key.values.get(..program.shared_slots())?;
     let scope = Scope { shared, locals: &cell.locals, this: 0, next: None, control: &[] };
-    let own = |expr: &&Expr| {
-        let mut own = true;
-        expr.visit(&mut |part| own &= !matches!(part, Expr::OtherLocal(_)));
-        own
-    };
+    let own = |expr: &&Expr| about(program, expr, location);
     let truth = |expr: &Expr| expr.value(&scope, &mut Choices::default()).is_ok_and(|value| value != 0);
     Some((location, program.hints.iter().filter(own).map(truth).collect()))
+}
+
+/// Whether a predicate is about a thread that is at this location: it speaks of shared variables alone, or of local ones that
+/// can only be those of its body. (A predicate does not name the threads that it is about.)
+fn about(program: &Program, expr: &Expr, location: LocationId) -> bool {
+    let (mut other, mut local, mut slots) = (false, false, 0);
+    expr.visit(&mut |part| match part {
+        Expr::OtherLocal(_) => other = true,
+        Expr::Local(slot) => (local, slots) = (true, slots.max(slot + 1)),
+        Expr::LocalElement(slot, length, ..) => (local, slots) = (true, slots.max(slot + length)),
+        Expr::This => local = true,
+        _ => {}
+    });
+    let bodies = program.templates.iter().map(|template| template.body);
+    let mut fitting = bodies.filter(|&body| slots <= program.procedures[body].slots());
+    let only = fitting.next().filter(|_| fitting.next().is_none());
+    !other && (!local || only == Some(program.locations[location].procedure))
 }
