@@ -5,6 +5,8 @@
 
 mod common;
 
+use allways::{Engine, Engines};
+use allways_engines::engine::Takes;
 use common::{Run, allways, command, file, folder, solver};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,9 +95,12 @@ fn every_program_has_the_verdict_it_states() {
 /// Each file with two engines, another two for each file; with `ALLWAYS_RANDOM` set, with all of them.
 #[test]
 fn engines_agree_on_programs() {
-    let bounded = ["rounds-delays", "contexts"];
-    let engines: Vec<&str> = allways::engines().iter().map(|engine| engine.name()).collect();
-    let engines: Vec<&str> = engines.into_iter().filter(|name| !bounded.contains(name)).collect();
+    let takes = |engine: &&'static dyn Engine| {
+        let info = engine.info();
+        info.needs.is_none() && matches!(info.takes, Takes::All | Takes::Pushdown)
+    };
+    let engines: Vec<&str> =
+        Engines::default().iter().filter(takes).map(|engine| engine.info().name).collect();
     let all = std::env::var_os("ALLWAYS_RANDOM").is_some();
     let mut decided = 0;
     for (index, path) in programs().iter().enumerate() {

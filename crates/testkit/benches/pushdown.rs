@@ -3,11 +3,12 @@
 //! The systems are the corpus, the families at the sizes of the papers and, where `../shared/bench/pds` is there, the
 //! benchmarks of the CUBA tool. Each row is one run; the verdict goes through the checker, outside the time shown.
 
-use allways_engines::engine::Budget;
-use allways_engines::{Engine, Question, engines};
+use allways_engines::Budget;
+use allways_engines::{Engine, Question};
 use allways_evidence::Verdict;
 use allways_model::pushdown::Explicit;
 use allways_testkit::conformance::accepted;
+use allways_testkit::conformance::{engines, run};
 use allways_testkit::{corpus, families};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,9 +21,9 @@ fn main() {
     );
     for (name, system) in systems() {
         for engine in
-            engines().iter().filter(|engine| !["rounds-delays", "contexts"].contains(&engine.name()))
+            engines().iter().filter(|engine| !["rounds-delays", "contexts"].contains(&engine.info().name))
         {
-            if format!("{name} {}", engine.name()).contains(&filter) {
+            if format!("{name} {}", engine.info().name).contains(&filter) {
                 row(&name, &system, *engine);
             }
         }
@@ -56,8 +57,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 fn row(name: &str, system: &Explicit, engine: &dyn Engine) {
     let question = Question::default();
     let start = Instant::now();
-    let budget = Budget { deadline: Some(start + PATIENCE), ..Budget::unlimited() };
-    let report = engine.run(system, &question, &budget);
+    let budget = Budget::of_time(PATIENCE);
+    let report = run(engine, system, &question, &budget);
     let seconds = start.elapsed().as_secs_f64();
     // A figure for a wrong answer is worth nothing.
     if let Verdict::Safe(certificate) = &report.verdict {
@@ -79,7 +80,7 @@ fn row(name: &str, system: &Explicit, engine: &dyn Engine) {
     };
     println!(
         "{name:34} {:13} {:>9} {:>10} {bound:>7} {:>12} {seconds:>9.4} {:>7.1} {bytes:>7} {:>8.1}{end}",
-        engine.name(),
+        engine.info().name,
         report.visible.count(),
         figures.concrete_states.map_or("-".to_string(), |states| states.to_string()),
         figures.images,

@@ -4,12 +4,13 @@
 //! Every row is one run, and its evidence has been accepted by the checker, outside the time shown. The growth is the slope of
 //! a line fitted to the logarithms of the larger half: time is about n to that power.
 
-use allways_engines::engine::Budget;
-use allways_engines::{Engine, Question, engines};
+use allways_engines::Budget;
+use allways_engines::{Engine, Question};
 use allways_evidence::{Certificate, Verdict};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::Explicit;
 use allways_testkit::conformance::accepted;
+use allways_testkit::conformance::{engines, run};
 use allways_testkit::families::modular::{example_13, example_23};
 use std::time::Instant;
 
@@ -45,11 +46,11 @@ fn never(threads: usize, at: &[(usize, u32)]) -> Property {
 }
 
 fn series(name: &str, engine: &str, runs: impl Iterator<Item = (usize, Explicit, Question)>) {
-    let engine: &dyn Engine = *engines().iter().find(|other| other.name() == engine).expect("an engine");
+    let engine: &dyn Engine = *engines().iter().find(|other| other.info().name == engine).expect("an engine");
     let mut points = Vec::new();
     for (n, system, question) in runs {
         let start = Instant::now();
-        let report = engine.run(&system, &question, &Budget::unlimited());
+        let report = run(engine, &system, &question, &Budget::unlimited());
         let seconds = start.elapsed().as_secs_f64();
         let Verdict::Safe(Certificate::Products(products)) = &report.verdict else {
             panic!("{name}, n = {n}: no proof")
@@ -57,13 +58,13 @@ fn series(name: &str, engine: &str, runs: impl Iterator<Item = (usize, Explicit,
         // A figure for a wrong answer is worth nothing.
         products_accepted(&system, &question, &report.verdict);
         let (facts, derived) = (products.facts(), report.figures.images);
-        println!("{name:24} {:18} {n:>7} {facts:>12} {derived:>12} {seconds:>10.4}", engine.name());
+        println!("{name:24} {:18} {n:>7} {facts:>12} {derived:>12} {seconds:>10.4}", engine.info().name);
         points.push(((n as f64).ln(), seconds.ln(), (derived as f64).ln()));
     }
     let half = &points[points.len() / 2..];
     if half.len() > 1 {
         let (time, work) = (slope(half.iter().map(|p| (p.0, p.1))), slope(half.iter().map(|p| (p.0, p.2))));
-        println!("{name:24} {:18} growth: time n^{time:.2}, derivations n^{work:.2}", engine.name());
+        println!("{name:24} {:18} growth: time n^{time:.2}, derivations n^{work:.2}", engine.info().name);
     }
 }
 

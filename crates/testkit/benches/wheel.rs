@@ -3,10 +3,10 @@
 //! The family wheel(n, k) has `(k + 1)^n` states with `n` successors each, all different in what is visible, and no symmetry
 //! is used. Successor computations a second and bytes a state, from 10^5 states up to `LARGEST` (10^7 if not given).
 
+use allways_engines::Budget;
 use allways_engines::Question;
 use allways_engines::above::tops::Tops;
 use allways_engines::below::free;
-use allways_engines::engine::Budget;
 use allways_engines::store::Space;
 use allways_model::symmetry::Kinds;
 use allways_testkit::{corpus, families};

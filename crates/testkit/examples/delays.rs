@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release -p allways-testkit --example delays`
 
+use allways_engines::Budget;
 use allways_engines::below::schedules::{
     Asynchronous, Bounding, Contexts, Delays, Depth, DepthFirst, Preemptions, RoundRobin, executions, explore,
 };
-use allways_engines::engine::Budget;
 use allways_lang::aw;
 
 /// The most executions of one search.

@@ -2,20 +2,47 @@
 //!
 //! [`ask`] is how tests put a question to an engine: the verdict goes through the checker first, as it does in the product.
 
-use allways_engines::engine::Budget;
-use allways_engines::{Engine, Question, Report};
+use crate::programs::{Limits, Mode, explore, text};
+use allways_engines::confirm::confirm;
+use allways_engines::engine::Takes;
+use allways_engines::{Budget, Engine, Engines, Forms, Outcome, Question};
 use allways_evidence::{
     BadEvidence, Certificate, Counterexample, Evidence, EvidenceRef, Judge, Rejection, Subject, Verdict,
     certify, read_evidence, write_evidence,
 };
+use allways_lang::aw;
+use allways_model::encoding::Threads;
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Pushdown, Visible};
+use allways_model::task::{Model, Task};
 use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+static ON_SYSTEMS: LazyLock<Vec<&'static dyn Engine>> = LazyLock::new(|| {
+    let takes = |engine: &&'static dyn Engine| matches!(engine.info().takes, Takes::All | Takes::Pushdown);
+    Engines::default().iter().filter(takes).collect()
+});
+
+/// The engines that answer about pushdown systems.
+pub fn engines() -> &'static [&'static dyn Engine] {
+    &ON_SYSTEMS
+}
+
+/// The engine of this name.
+pub fn named(name: &str) -> &'static dyn Engine {
+    Engines::default().named(name).unwrap_or_else(|| panic!("there is no engine {name}"))
+}
+
+/// Runs an engine on a system.
+pub fn run(engine: &dyn Engine, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
+    engine.run(&Forms::of_system(system, question), budget)
+}
 
 /// Runs an engine and has its evidence checked. Panics if the checker rejects it.
-pub fn ask(engine: &dyn Engine, system: &dyn Pushdown, question: &Question) -> Report {
-    let report = engine.run(system, question, &Budget::unlimited());
-    let name = engine.name();
+pub fn ask(engine: &dyn Engine, system: &dyn Pushdown, question: &Question) -> Outcome {
+    let report = run(engine, system, question, &Budget::unlimited());
+    let name = engine.info().name;
     if let Some(evidence) = report.verdict.evidence() {
         accepted(system, &question.property, evidence)
             .unwrap_or_else(|rejection| panic!("{name}: the {} is rejected: {rejection}", evidence.kind()));
@@ -70,7 +97,7 @@ pub fn conforms_within(
     known: &BTreeSet<Visible>,
     complete: bool,
 ) -> bool {
-    let name = engine.name();
+    let name = engine.info().name;
     let report = ask(engine, system, bounds);
     let found: BTreeSet<Visible> = report.visible.iter().collect();
     assert_eq!(report.visible.count(), found.len() as u128, "{name}: the count is wrong");
@@ -110,7 +137,7 @@ fn agrees_on_deadlocks(
     complete: bool,
     converged: bool,
 ) {
-    let name = engine.name();
+    let name = engine.info().name;
     let stuck = |visible: &Visible| {
         let Visible { shared, tops } = visible;
         let mut rules = Vec::new();
@@ -134,4 +161,36 @@ fn agrees_on_deadlocks(
 pub fn avoid(visible: &Visible) -> Property {
     let tops = visible.tops.iter().map(|&top| Some(top)).collect();
     Property { bad: vec![Pattern { shared: Some(visible.shared), tops }], ..Property::default() }
+}
+
+/// Compares what an engine says of random programs, as far as the checkers accept it, with brute force. Returns how many it
+/// decided.
+pub fn conforms_on_programs(engine: &'static dyn Engine, programs: u64) -> usize {
+    const LIMITS: Limits = Limits { states: 3000, threads: 8, depth: 4 };
+    let name = engine.info().name;
+    let mut decided = 0;
+    for seed in 0..programs {
+        let text = text(seed, Mode::Threads);
+        let program = aw::parse(text.as_bytes()).program.expect("generated programs are well formed");
+        let counts = Threads::of(&program, 1).running;
+        let Some(explored) = explore(&program, &counts, LIMITS) else { continue };
+        let task = Task::new(Model::Program(Arc::new(program)));
+        let forms = Forms::new(&task, &Question::default());
+        if engine.supports(&forms).is_err() {
+            continue;
+        }
+        let budget = Budget::of_time(Duration::from_millis(500));
+        let mut outcome = engine.run(&forms, &budget).by(engine.info());
+        confirm(&forms, &mut outcome, &budget);
+        if let Some(rejected) = outcome.rejected {
+            panic!("{text}\n{rejected}");
+        }
+        match outcome.verdict {
+            Verdict::Safe(_) => assert!(!explored.violation, "{text}\n{name}: safe"),
+            Verdict::Unsafe(_) => assert!(explored.violation || explored.cut, "{text}\n{name}: unsafe"),
+            Verdict::Unknown(_) => continue,
+        }
+        decided += 1;
+    }
+    decided
 }

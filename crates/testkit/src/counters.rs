@@ -1,8 +1,14 @@
 //! Small random counter systems, the same for the same seed, brute force on them, and the files of the corpus.
 
+use allways_engines::forms::{PushdownForm, System, count_threads};
+use allways_engines::meet::coverability::{
+    self, BACKWARD, COVERABILITY, CounterEngine, Covered, FORWARD, KARP_MILLER,
+};
+use allways_engines::{Budget, Engine, Outcome, Question};
 use allways_lang::{spec, tts};
 use allways_model::counters::step::step;
 use allways_model::counters::{Bag, Configuration, Counters, Initial, Local, Rule, Target};
+use allways_model::pushdown::Pushdown;
 use fastrand::Rng;
 use std::collections::{HashSet, VecDeque};
 use std::fs;
@@ -145,4 +151,52 @@ pub fn load(path: &Path) -> Counters {
         tts.read_init(&init).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
     }
     tts.system
+}
+
+/// The methods for counter systems, to be told apart in tests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// Forward and backward against each other.
+    Coverability,
+    /// Backward.
+    Backward,
+    /// Karp and Miller's tree.
+    KarpMiller,
+    /// Forward.
+    Forward,
+}
+
+impl Method {
+    /// The name of the engine.
+    pub fn name(self) -> &'static str {
+        self.engine().info().name
+    }
+
+    fn engine(self) -> &'static CounterEngine {
+        match self {
+            Method::Coverability => &COVERABILITY,
+            Method::Backward => &BACKWARD,
+            Method::KarpMiller => &KARP_MILLER,
+            Method::Forward => &FORWARD,
+        }
+    }
+}
+
+/// Decides whether a system can cover one of its targets, by a method.
+pub fn decide(system: &Counters, method: Method, budget: &Budget) -> Outcome {
+    method.engine().decide(system, budget)
+}
+
+/// What counting threads says about a system, with any number of threads where its threads are many.
+pub fn cover(system: &dyn Pushdown, question: &Question, budget: &Budget) -> Covered {
+    let form = PushdownForm { system: System::Borrowed(system), question: question.clone() };
+    match count_threads(&form, budget) {
+        Ok(counted) => coverability::cover(
+            system,
+            &counted,
+            |system, budget| COVERABILITY.decide(system, budget),
+            budget,
+        ),
+        Err(reason) => Covered::Unknown(reason),
+    }
 }

@@ -3,11 +3,10 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
+use allways_engines::Budget;
+use allways_engines::Question;
 use allways_engines::above::thread_modular::bound;
-use allways_engines::engine::Budget;
-use allways_engines::meet::coverability::threads::{Covered, cover};
-use allways_engines::meet::coverability::{Method, decide};
-use allways_engines::{Question, engines};
+use allways_engines::meet::coverability::Covered;
 use allways_evidence::counted::counters_of;
 use allways_evidence::{Certificate, Rejection, Verdict};
 use allways_lang::{aw, bp, spec, tts};
@@ -17,12 +16,15 @@ use allways_model::program::reduction::reduce;
 use allways_model::program::semantics::{Outcome, State, steps};
 use allways_model::program::{Count, Expr, Op, Program};
 use allways_model::property::Property;
+use allways_testkit::conformance::{self, engines};
 use allways_testkit::conformance::{accepted, read, written as text_of};
+use allways_testkit::counters::cover;
+use allways_testkit::counters::{Method, decide};
 use allways_testkit::families::variables;
 use allways_testkit::programs::{Mode, boolean, crowd, text};
 use allways_testkit::random;
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The most threads that the reference follows, and the most states.
 const FEW: usize = 5;
@@ -132,21 +134,20 @@ fn tested(name: &str, program: &Program, tally: &mut Tally) {
     for deadlock in [false, true] {
         let property = system.property(deadlock);
         let question = Question { property, max_states: Some(20_000), ..Question::default() };
-        for engine in engines().iter().filter(|engine| engine.name().starts_with("modular")) {
-            let budget =
-                Budget { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Budget::unlimited() };
-            let verdict = engine.run(&system, &question, &budget).verdict;
+        for engine in engines().iter().filter(|engine| engine.info().name.starts_with("modular")) {
+            let budget = Budget::of_time(Duration::from_millis(200));
+            let verdict = conformance::run(*engine, &system, &question, &budget).verdict;
             let Verdict::Safe(proof) = verdict else { continue };
             match accepted(&system, &question.property, &proof) {
                 Ok(()) => {}
                 Err(Rejection::Stopped(_)) => continue,
-                Err(rejection) => panic!("{name}\n{}: {rejection}", engine.name()),
+                Err(rejection) => panic!("{name}\n{}: {rejection}", engine.info().name),
             }
-            assert!(!wrong, "{name}\n{} claims a proof, but it goes wrong", engine.name());
-            assert!(!(deadlock && stuck), "{name}\n{} claims a proof, but it is stuck", engine.name());
+            assert!(!wrong, "{name}\n{} claims a proof, but it goes wrong", engine.info().name);
+            assert!(!(deadlock && stuck), "{name}\n{} claims a proof, but it is stuck", engine.info().name);
             let Certificate::Products(products) = &proof else { panic!("products") };
             assert_eq!(products.any_number(), Threads::many(program).many.contains(&true), "{name}");
-            if engine.name() == "modular-quadratic" {
+            if engine.info().name == "modular-quadratic" {
                 *(if deadlock { &mut tally.proved_free_of_deadlocks } else { &mut tally.proved }) += 1;
                 reads_back(name, &system, &question.property, &proof);
             }
@@ -165,8 +166,7 @@ fn reads_back(name: &str, system: &Encoded, property: &Property, certificate: &C
 /// Threads that are alike are counted: what that proves is right, and what it refutes goes wrong with the threads it names.
 fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: &mut Tally) {
     let question = Question { property: system.property(false), ..Question::default() };
-    let budget =
-        Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+    let budget = Budget::of_time(Duration::from_millis(500));
     let covered = cover(system, &question, &budget);
     methods_agree(name, system, &question, &covered, tally);
     if !matches!(covered, Covered::Unknown(_)) {
@@ -199,9 +199,9 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
             }
             // It may go wrong without any thread, which has no encoding.
             let Ok(exact) = Encoded::new(program, &threads, true) else { return };
-            let free = engines().iter().find(|engine| engine.name() == "free").expect("an engine");
+            let free = engines().iter().find(|engine| engine.info().name == "free").expect("an engine");
             let question = Question { property: exact.property(false), ..Question::default() };
-            let verdict = free.run(&exact, &question, &budget).verdict;
+            let verdict = conformance::run(*free, &exact, &question, &budget).verdict;
             let missed = matches!(verdict, Verdict::Safe(_));
             assert!(!missed, "{name}\ncounting claims a violation with {counts:?} threads");
         }
@@ -212,8 +212,7 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
 /// A counter system that is written and read again has the same verdict.
 fn written(name: &str, counters: &Counters) {
     let verdict = |system: &Counters| {
-        let budget =
-            Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+        let budget = Budget::of_time(Duration::from_millis(500));
         match decide(system, Method::Backward, &budget).verdict {
             Verdict::Safe(_) => Some(true),
             Verdict::Unsafe(_) => Some(false),
@@ -236,8 +235,7 @@ fn written(name: &str, counters: &Counters) {
 
 /// The methods for counter systems, each alone, on what threads are counted by.
 fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Covered, tally: &mut Tally) {
-    let budget =
-        Budget { deadline: Some(Instant::now() + Duration::from_millis(500)), ..Budget::unlimited() };
+    let budget = Budget::of_time(Duration::from_millis(500));
     let Some(products) = bound(system, question, &budget) else { return };
     let Ok(counting) = counters_of(system, &question.property, &products) else { return };
     tally.waking += usize::from(!counting.counters.is_plain());
@@ -259,7 +257,7 @@ fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Co
             Covered::Unsafe(_) => safe,
             Covered::Unknown(_) => false,
         };
-        assert!(!contradicts, "{name}\n{} contradicts {covered:?}", method.name());
+        assert!(!contradicts, "{name}\n{method:?} contradicts {covered:?}");
     }
 }
 

@@ -1,11 +1,12 @@
 //! The Bluetooth driver: verdicts as in the literature, the corpus as the generator makes it.
 
-use allways_engines::{Question, auto, engines};
+use allways_engines::Question;
 use allways_evidence::Verdict;
 use allways_lang::pds::parse_target;
 use allways_model::property::Property;
 use allways_model::pushdown::Explicit;
 use allways_testkit::conformance::ask;
+use allways_testkit::conformance::{engines, named};
 use allways_testkit::{corpus, families, reference};
 use std::collections::BTreeSet;
 
@@ -29,7 +30,7 @@ fn verdicts() {
     }
     for (version, adders, stoppers, safe) in cases {
         let (system, property) = driver(version, adders, stoppers);
-        let verdict = ask(auto(), &system, &Question { property, ..Question::default() }).verdict;
+        let verdict = ask(named("auto"), &system, &Question { property, ..Question::default() }).verdict;
         let right =
             if safe { matches!(verdict, Verdict::Safe(_)) } else { matches!(verdict, Verdict::Unsafe(_)) };
         assert!(right, "version {version}, {adders} + {stoppers}");
@@ -51,7 +52,7 @@ fn counts() {
     ] {
         let (system, _) = driver(version, adders, stoppers);
         for name in ["free", "scheme1", "sandwich", "ai"] {
-            let engine = engines().iter().find(|engine| engine.name() == name).expect("an engine");
+            let engine = engines().iter().find(|engine| engine.info().name == name).expect("an engine");
             let report = ask(*engine, &system, &Question::default());
             assert!(report.exact && matches!(report.verdict, Verdict::Safe(_)), "{name} on {version}");
             assert_eq!(report.visible.count(), expected, "{name} on {version}, {adders} + {stoppers}");

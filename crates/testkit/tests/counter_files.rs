@@ -1,10 +1,10 @@
 //! Files of counter systems: the corpus, and the published benchmarks where `../shared/bench` is there.
 
-use allways_engines::engine::Budget;
-use allways_engines::meet::coverability::{Method, decide};
+use allways_engines::Budget;
 use allways_evidence::{Evidence, Judge, Subject, Verdict, certify, read_evidence, write_evidence};
 use allways_lang::{spec, tts};
 use allways_model::counters::Counters;
+use allways_testkit::counters::{Method, decide};
 use allways_testkit::counters::{files, folder, goes_wrong, load};
 use std::fs;
 use std::io::Write;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The word for a verdict whose evidence holds.
 fn ask(system: &Counters, method: Method, what: &str) -> &'static str {
     let deadline = Some(Instant::now() + Duration::from_secs(60));
-    let verdict = decide(system, method, &Budget { deadline, ..Budget::unlimited() }).verdict;
+    let verdict = decide(system, method, &Budget::unlimited().until(deadline)).verdict;
     if let Some(evidence) = verdict.evidence() {
         let judged = certify(&Subject::Counters(system), evidence, &mut Judge::new(&|| None));
         judged.unwrap_or_else(|why| panic!("{what}: {why}"));

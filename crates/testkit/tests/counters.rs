@@ -2,10 +2,10 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of random systems of each kind.
 
-use allways_engines::engine::Budget;
+use allways_engines::Budget;
 use allways_engines::meet::coverability::board::Board;
 use allways_engines::meet::coverability::net::{self, Net, Rows};
-use allways_engines::meet::coverability::{Method, backward, decide, forward};
+use allways_engines::meet::coverability::{backward, forward};
 use allways_evidence::counters::{Basis, Run, check_basis, walk};
 use allways_evidence::{
     Certificate, Counterexample, Judge, StopReason, Subject, Verdict, certify as accept, read_evidence,
@@ -15,6 +15,7 @@ use allways_lang::spec;
 use allways_model::counters::step::{pre, step};
 use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Target};
 use allways_testkit::counters::{Kind, goes_wrong, small, system};
+use allways_testkit::counters::{Method, decide};
 use allways_testkit::random;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -228,7 +229,7 @@ fn a_duel_ends_when_its_caller_says_so() {
             std::thread::sleep(Duration::from_millis(200));
             over.store(true, Ordering::Relaxed);
         });
-        decide(&system, Method::Coverability, &Budget { over: Some(&over), ..Budget::unlimited() }).verdict
+        decide(&system, Method::Coverability, &Budget::unlimited().interrupted_by(&over)).verdict
     });
     assert_eq!(verdict, Verdict::Unknown(StopReason::Interrupted));
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());

@@ -3,18 +3,19 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of random systems.
 
+use allways_engines::Budget;
 use allways_engines::above::emerging::Emerging;
 use allways_engines::automata::fcr::{Fcr, fcr, heads};
 use allways_engines::below::contexts::Contexts;
 use allways_engines::below::symbolic::Symbolic;
-use allways_engines::engine::Budget;
 use allways_engines::meet::cuba::Scheme1;
-use allways_engines::{Engine, Question, engines};
+use allways_engines::{Engine, Question};
 use allways_evidence::Verdict;
 use allways_model::notation::{read_pattern, show_state, show_visible};
 use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown, State, Symbol, Visible};
 use allways_model::symmetry::Kinds;
+use allways_testkit::conformance::engines;
 use allways_testkit::conformance::{ask, avoid};
 use allways_testkit::corpus::{self, Entry};
 use allways_testkit::{random, reference};
@@ -26,7 +27,7 @@ use std::path::{Path, PathBuf};
 const MANY: usize = 1_000_000;
 
 fn engine(name: &str) -> &'static dyn Engine {
-    *engines().iter().find(|engine| engine.name() == name).expect("an engine of this name")
+    *engines().iter().find(|engine| engine.info().name == name).expect("an engine of this name")
 }
 
 fn example(name: &str) -> Explicit {
@@ -199,7 +200,8 @@ fn finite_context_reachability() {
         let remarks = report.figures.remarks;
         assert_eq!(remarks.len(), 2);
         assert!(remarks.iter().all(|remark| remark.contains("infinitely") != finite), "{remarks:?}");
-        assert_eq!(report.engine == Some("cuba-symbolic"), !finite, "{:?}", report.engine);
+        let engine = report.engine.map(|info| info.name);
+        assert_eq!(engine == Some("cuba-symbolic"), !finite, "{engine:?}");
     }
 }
 

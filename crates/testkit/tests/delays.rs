@@ -3,11 +3,11 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of programs.
 
+use allways_engines::Budget;
 use allways_engines::below::schedules::{
     Asynchronous, Bag, BoundedBag, Bounding, Contexts, Delays, Depth, DepthFirst, Explored, Preemptions,
     ReverseDepthFirst, RoundRobin, executions, explore, trace,
 };
-use allways_engines::engine::Budget;
 use allways_evidence::{End, interpret, replay};
 use allways_lang::aw;
 use allways_model::encoding::Encoded;
@@ -16,7 +16,7 @@ use allways_model::program::{Program, Type, Value};
 use allways_testkit::programs::{self, Circuit, Limits, Mode, text};
 use allways_testkit::random;
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const LIMITS: Limits = Limits { states: 3000, threads: 10, depth: 4 };
 
@@ -41,8 +41,7 @@ fn essences<'a>(program: &Program, all: impl IntoIterator<Item = &'a [Value]>) -
 }
 
 fn all<B: Bounding>(program: &Program, bounding: &B) -> Option<Explored<B::Object>> {
-    let budget =
-        Budget { deadline: Some(Instant::now() + Duration::from_millis(300)), ..Budget::unlimited() };
+    let budget = Budget::of_time(Duration::from_millis(300));
     let asynchronous = Asynchronous::new(program).expect("it has tasks");
     let explored = explore(&asynchronous, bounding, None, &budget);
     if explored.stopped.is_some() {

@@ -2,8 +2,9 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of random systems.
 
-use allways_engines::{Engine, Question, engines};
+use allways_engines::{Engine, Question};
 use allways_evidence::{StopReason, Verdict};
+use allways_testkit::conformance::engines;
 use allways_testkit::conformance::{ask, conforms_within};
 use allways_testkit::corpus::{self, Count};
 use allways_testkit::{families, random, reference};
@@ -35,7 +36,7 @@ fn random_systems() {
     }
     println!("{finite} systems explored whole, {infinite} cut at depth four");
     for (engine, decided) in engines().iter().zip(decided) {
-        println!("{}: decided {decided}", engine.name());
+        println!("{}: decided {decided}", engine.info().name);
     }
 }
 
@@ -48,13 +49,19 @@ fn corpus() {
             let report = ask(*engine, &entry.system, &bounds());
             let converged = report.exact && matches!(report.verdict, Verdict::Safe(_));
             if decides(*engine, &entry) {
-                assert!(converged, "{} on {}: {:?}", engine.name(), entry.name, report.verdict);
+                assert!(converged, "{} on {}: {:?}", engine.info().name, entry.name, report.verdict);
             }
             if converged {
                 let visible = entry.visible.unwrap_or_else(|| panic!("{}: no count", entry.name));
-                assert_eq!(report.visible.count(), visible as u128, "{} on {}", engine.name(), entry.name);
+                assert_eq!(
+                    report.visible.count(),
+                    visible as u128,
+                    "{} on {}",
+                    engine.info().name,
+                    entry.name
+                );
             }
-            if let ("free", Some(Count::Finite(count))) = (engine.name(), entry.concrete) {
+            if let ("free", Some(Count::Finite(count))) = (engine.info().name, entry.concrete) {
                 let whole = ask(*engine, &entry.system, &Question { no_symmetry: true, ..bounds() });
                 assert_eq!(whole.figures.concrete_states, Some(count), "{}", entry.name);
             }
@@ -66,7 +73,7 @@ fn corpus() {
                     Verdict::Unsafe(_) => !holds,
                     Verdict::Unknown(_) => !decides(*engine, &entry),
                 };
-                assert!(right, "{} on {}: {verdict:?}", engine.name(), entry.name);
+                assert!(right, "{} on {}: {verdict:?}", engine.info().name, entry.name);
             }
         }
     }
@@ -75,7 +82,7 @@ fn corpus() {
 /// Whether an engine is expected to decide every question about a file of the corpus.
 fn decides(engine: &dyn Engine, entry: &corpus::Entry) -> bool {
     let infinite = entry.concrete == Some(Count::Infinite);
-    match engine.name() {
+    match engine.info().name {
         "tops" | "rounds-delays" | "contexts" => false,
         name if name.starts_with("modular") => false,
         "free" | "scheme1" => !infinite,
@@ -95,13 +102,13 @@ fn stefan() {
     for (threads, abstract_states, visible) in [(2, 31, Some(20)), (4, 687, Some(254)), (5, 3085, None)] {
         let family = families::stefan(threads);
         let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
-        for engine in engines().iter().filter(|engine| ["druba", "ai"].contains(&engine.name())) {
+        for engine in engines().iter().filter(|engine| ["druba", "ai"].contains(&engine.info().name)) {
             // Some 45 million images: too slow where overflow is checked, and `ai` says the same in a moment.
-            if threads == 5 && engine.name() == "druba" {
+            if threads == 5 && engine.info().name == "druba" {
                 continue;
             }
             let report = ask(*engine, &system, &Question::default());
-            assert!(matches!(report.verdict, Verdict::Safe(_)), "{} on stefan-{threads}", engine.name());
+            assert!(matches!(report.verdict, Verdict::Safe(_)), "{} on stefan-{threads}", engine.info().name);
             assert_eq!(report.figures.walk.last().map(|cell| cell.abstract_states), Some(abstract_states));
             assert!(visible.is_none_or(|visible| visible == report.visible.count()));
         }
@@ -112,7 +119,7 @@ fn stefan() {
 #[test]
 fn the_walk_of_table_1() {
     let entry = corpus::entry(&corpus::folder().join("druba-example-8.pds"));
-    let druba = engines().iter().find(|engine| engine.name() == "druba").expect("an engine");
+    let druba = engines().iter().find(|engine| engine.info().name == "druba").expect("an engine");
     let report = ask(*druba, &entry.system, &Question::default());
     let walk: Vec<(u32, u32)> = report.figures.walk.iter().map(|cell| (cell.rounds, cell.delays)).collect();
     assert_eq!(walk, [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (3, 2), (3, 3), (3, 4)]);
@@ -124,7 +131,7 @@ fn several_cores_agree_with_one() {
     let family = families::wheel(5, 8);
     let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
     for name in ["free", "tops"] {
-        let engine = engines().iter().find(|engine| engine.name() == name).expect("an engine");
+        let engine = engines().iter().find(|engine| engine.info().name == name).expect("an engine");
         let run =
             |cores| ask(*engine, &system, &Question { no_symmetry: true, cores, ..Question::default() });
         let (one, two, three) = (run(None), run(Some(2)), run(Some(3)));
@@ -142,7 +149,7 @@ fn two_cores_stop_at_bounds() {
     let family = families::wheel(5, 12);
     let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
     for name in ["free", "tops"] {
-        let engine = engines().iter().find(|engine| engine.name() == name).expect("an engine");
+        let engine = engines().iter().find(|engine| engine.info().name == name).expect("an engine");
         let question =
             Question { no_symmetry: true, cores: Some(2), max_states: Some(100_000), ..Question::default() };
         let report = ask(*engine, &system, &question);

@@ -1,12 +1,13 @@
 //! What the engines give as evidence survives being written and read, and the checker accepts it; with anything wrong in
 //! the text it is rejected, and the rejection names the place.
 
-use allways_engines::{Question, engines};
+use allways_engines::Question;
 use allways_evidence::EvidenceRef;
 use allways_model::notation::{read_pattern, show_symbols};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
 use allways_model::symmetry::Kinds;
+use allways_testkit::conformance::engines;
 use allways_testkit::conformance::{self, accepted, ask, read};
 use allways_testkit::{corpus, families};
 use fastrand::Rng;
@@ -38,7 +39,7 @@ impl Case {
         engine: &str,
         symmetry: bool,
     ) -> Option<Case> {
-        let engine = engines().iter().find(|other| other.name() == engine).expect("an engine");
+        let engine = engines().iter().find(|other| other.info().name == engine).expect("an engine");
         let question = Question {
             property: property.clone(),
             max_states: Some(5000),
@@ -55,7 +56,7 @@ impl Case {
         }
         let read = read(system, text.as_bytes()).expect("what was written can be read");
         assert_eq!(written(system, &read), text, "{label}: written again it is the same");
-        let label = format!("{label} by {}", engine.name());
+        let label = format!("{label} by {}", engine.info().name);
         assert_eq!(certified(system, property, &text), Ok(()), "{label}");
         Some(Case { label, system: system.clone(), property: property.clone(), text })
     }
@@ -102,7 +103,7 @@ fn cases() -> Vec<Case> {
     let mut add = |label: &str, system: &Explicit, property: &Property| {
         for engine in engines() {
             for symmetry in [true, false] {
-                cases.extend(Case::new(label, system, property, engine.name(), symmetry));
+                cases.extend(Case::new(label, system, property, engine.info().name, symmetry));
             }
         }
     };

@@ -3,11 +3,10 @@
 //!
 //! The literal search is run beside ours: it overlooks the violation, or sees one that is not there.
 
+use allways_engines::Budget;
 use allways_engines::Question;
 use allways_engines::above::thread_modular::bound;
-use allways_engines::engine::Budget;
-use allways_engines::meet::coverability::threads::{Covered, cover};
-use allways_engines::meet::coverability::{Method, decide};
+use allways_engines::meet::coverability::Covered;
 use allways_evidence::counted::counters_of;
 use allways_evidence::{Judge, Subject, Verdict, certify};
 use allways_lang::{aw, bp};
@@ -15,6 +14,8 @@ use allways_model::counters::step::pre;
 use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Target};
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::Program;
+use allways_testkit::counters::cover;
+use allways_testkit::counters::{Method, decide};
 use std::collections::VecDeque;
 
 fn boolean(text: &str) -> Program {

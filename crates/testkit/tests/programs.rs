@@ -3,18 +3,19 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
+use allways_engines::Budget;
 use allways_engines::below::shortest::{cost, shortest_among};
-use allways_engines::engine::Budget;
-use allways_engines::{Engine, Question, engines, shortest};
+use allways_engines::{Engine, Question, shortest};
 use allways_evidence::{Rejection, Trace, Verdict, interpret};
 use allways_lang::{aw, bp, write};
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::Program;
 use allways_model::pushdown::Pushdown;
+use allways_testkit::conformance::{self, engines};
 use allways_testkit::conformance::{accepted, read, written as text_of};
 use allways_testkit::programs::{Explored, Limits, Mode, boolean, cheapest, encodings_agree, explore, text};
 use allways_testkit::random;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How far the reference goes.
 const LIMITS: Limits = Limits { states: 3000, threads: 10, depth: 4 };
@@ -188,7 +189,7 @@ fn ask_engines(name: &str, program: &Program, explored: &Explored, tally: &mut T
     for deadlock in [false, true] {
         let bad = explored.violation || deadlock && explored.deadlock;
         for engine in engines() {
-            let name = format!("{name}\n{}, deadlock {deadlock}", engine.name());
+            let name = format!("{name}\n{}, deadlock {deadlock}", engine.info().name);
             let system = encoded();
             let verdict = answer(&name, *engine, &system, &encoded(), deadlock);
             tally.asked += 1;
@@ -199,12 +200,13 @@ fn ask_engines(name: &str, program: &Program, explored: &Explored, tally: &mut T
                     let trace = counterexample.trace().expect("a trace");
                     assert!(bad || explored.cut, "{name}: unsafe");
                     interpret(&system, trace).unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
-                    if engine.name() == "auto" && !explored.cut && explored.states.len() <= 500 {
+                    if engine.info().name == "auto" && !explored.cut && explored.states.len() <= 500 {
                         shown(&name, &system, trace, &threads.running, deadlock);
                     }
                 }
                 Verdict::Unknown(why) => {
-                    let decides = engine.name() == "auto" && !explored.cut && system.incomplete().is_none();
+                    let decides =
+                        engine.info().name == "auto" && !explored.cut && system.incomplete().is_none();
                     assert!(!decides, "{name}: {why}");
                 }
             }
@@ -223,7 +225,7 @@ fn shown(name: &str, system: &Encoded, trace: &Trace, counts: &[usize], deadlock
     assert!(found.minimal || system.incomplete().is_some(), "{name}");
     // Part by part, since to search all runs takes too many states.
     let parts = shortest_among(system, &system.property(deadlock), trace, 10, &Budget::unlimited());
-    assert_eq!(replay(system, &system.property(deadlock), &parts.trace), Ok(()), "{name}");
+    assert_eq!(allways_evidence::replay(system, &system.property(deadlock), &parts.trace), Ok(()), "{name}");
     interpret(system, &parts.trace).unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
     let (known, least) = (cost(system, trace), cost(system, &found.trace));
     assert!((least..=known).contains(&cost(system, &parts.trace)), "{name}: {parts:?}");
@@ -243,9 +245,9 @@ fn answer(name: &str, engine: &dyn Engine, system: &Encoded, reader: &Encoded, d
         ..Question::default()
     };
     // Some methods do not end on some programs; what users get by default ends on all finite ones.
-    let limit = Duration::from_millis(if engine.name() == "auto" { 20_000 } else { 100 });
-    let budget = Budget { deadline: Some(Instant::now() + limit), ..Budget::unlimited() };
-    let verdict = engine.run(system, &question, &budget).verdict;
+    let limit = Duration::from_millis(if engine.info().name == "auto" { 20_000 } else { 100 });
+    let budget = Budget::of_time(limit);
+    let verdict = conformance::run(engine, system, &question, &budget).verdict;
     let Some(evidence) = verdict.evidence() else { return verdict };
     match accepted(system, &question.property, evidence) {
         Ok(()) => {}

@@ -2,9 +2,9 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of random systems (the long run is 20,000 and more).
 
+use allways_engines::Budget;
 use allways_engines::Question;
 use allways_engines::below::rounds_delays::{Explorer, RoundsDelays};
-use allways_engines::engine::Budget;
 use allways_model::pushdown::{Explicit, State};
 use allways_testkit::conformance::ask;
 use allways_testkit::{corpus, random, reference};

@@ -3,8 +3,8 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of programs.
 
+use allways_engines::Budget;
 use allways_engines::below::schedules::{Asynchronous, Delays, DepthFirst, explore};
-use allways_engines::engine::Budget;
 use allways_lang::{aw, write};
 use allways_model::program::semantics::State;
 use allways_model::program::sequential::{Sequential, sequential};
@@ -12,7 +12,7 @@ use allways_model::program::{Program, Value};
 use allways_testkit::programs::{self, Limits, Mode, posting, summarize, terse, text};
 use allways_testkit::random;
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How many states of a sequential program are looked at.
 const STATES: usize = 50_000;
@@ -50,8 +50,7 @@ fn guesses(program: &Program) -> usize {
 
 /// The globals with which executions end, and whether one goes wrong; if that can be found out.
 fn depth_first(program: &Program, delays: usize, globals: &[usize]) -> Option<(BTreeSet<Vec<Value>>, bool)> {
-    let budget =
-        Budget { deadline: Some(Instant::now() + Duration::from_millis(200)), ..Budget::unlimited() };
+    let budget = Budget::of_time(Duration::from_millis(200));
     let asynchronous = Asynchronous::new(program).expect("it has tasks");
     let explored = explore(&asynchronous, &Delays(DepthFirst), Some(delays), &budget);
     let ended = explored.finals.iter().map(|shared| globals.iter().map(|&slot| shared[slot]).collect());

@@ -1,13 +1,14 @@
 //! Traces are made as short as brute force says they can be.
 
+use allways_engines::Budget;
 use allways_engines::below::shortest::{shortest_among, windows};
-use allways_engines::engine::Budget;
-use allways_engines::{Question, engines, shortest};
-use allways_evidence::{Step, Trace, Verdict, replay};
+use allways_engines::{Question, shortest};
+use allways_evidence::{Counterexample, Step, Trace, Verdict, replay};
 use allways_lang::aw;
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::property::Property;
 use allways_model::pushdown::{Explicit, Pushdown, Visible};
+use allways_testkit::conformance::engines;
 use allways_testkit::conformance::{ask, avoid};
 use allways_testkit::{corpus, random, reference};
 use fastrand::Rng;
@@ -25,7 +26,7 @@ fn depth(trace: &Trace) -> usize {
 
 /// A trace by one engine or another, none of which cares for context switches.
 fn known(system: &dyn Pushdown, property: &Property, engine: &str) -> Option<Trace> {
-    let engine = engines().iter().find(|other| other.name() == engine).expect("an engine");
+    let engine = engines().iter().find(|other| other.info().name == engine).expect("an engine");
     let question = Question {
         property: property.clone(),
         max_states: Some(2000),
@@ -150,8 +151,10 @@ fn a_trace_of_many_contexts_gets_few() {
     let system = Encoded::new(&program, &Threads::of(&program, 1), true).expect("an encoding");
     let property = system.property(false);
     let question = Question { property: property.clone(), ..Question::default() };
-    let ai = engines().iter().find(|engine| engine.name() == "ai").expect("an engine");
-    let Verdict::Unsafe(mut trace) = ask(*ai, &system, &question).verdict else { panic!("it goes wrong") };
+    let ai = engines().iter().find(|engine| engine.info().name == "ai").expect("an engine");
+    let Verdict::Unsafe(Counterexample::Trace(mut trace)) = ask(*ai, &system, &question).verdict else {
+        panic!("it goes wrong")
+    };
     let switches = trace.switches();
     assert!(windows::improve(&system, &property, &mut trace, &Budget::unlimited()));
     assert_eq!(replay(&system, &property, &trace), Ok(()));
@@ -215,10 +218,10 @@ fn limits_leave_the_known_trace() {
     let (property, _) = &entry.properties[0];
     let known = known(&entry.system, property, "free").expect("it is reachable");
     let past = Instant::now().checked_sub(Duration::from_secs(1));
-    let late = Budget { deadline: past, ..Budget::unlimited() };
-    let full = Budget { memory: Some(0), memory_used: &|| 1, ..Budget::unlimited() };
+    let late = Budget::unlimited().until(past);
+    let full = Budget::unlimited().with_memory(Some(0), &|| 1);
     let interrupted = AtomicBool::new(true);
-    let interrupted = Budget { interrupt: &interrupted, ..Budget::unlimited() };
+    let interrupted = Budget::unlimited().interrupted_by(&interrupted);
     for budget in [late, full, interrupted] {
         let found = shortest(&entry.system, property, &known, &budget);
         assert_eq!((found.trace, found.minimal), (known.clone(), false));

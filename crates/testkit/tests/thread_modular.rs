@@ -3,10 +3,11 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of random systems.
 
-use allways_engines::{Engine, Question, engines};
+use allways_engines::{Engine, Question};
 use allways_evidence::{Certificate, Products, Verdict};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, Stack, State, Symbol};
+use allways_testkit::conformance::engines;
 use allways_testkit::conformance::{accepted, ask, read, written};
 use allways_testkit::families::modular::{example_13, example_15, example_16, example_23, section_3};
 use allways_testkit::modular::{self, Tuple, tuples};
@@ -17,7 +18,7 @@ const METHODS: [&str; 5] =
     ["modular", "modular-quadratic", "modular-relaxed", "modular-both", "modular-frontier"];
 
 fn engine(name: &str) -> &'static dyn Engine {
-    *engines().iter().find(|engine| engine.name() == name).expect("an engine")
+    *engines().iter().find(|engine| engine.info().name == name).expect("an engine")
 }
 
 /// The products that a method computes, accepted by the checker. Nothing is to be avoided, so all of it is there.
@@ -475,9 +476,9 @@ fn initial_only(
 
 #[test]
 fn products_make_the_bound_by_tops_sharper_and_stay_sound() {
+    use allways_engines::Budget;
     use allways_engines::above::thread_modular::bound;
     use allways_engines::above::tops::Tops;
-    use allways_engines::engine::Budget;
     let (question, budget) = (Question::default(), Budget::unlimited());
     let (mut sharper, mut rejected) = (0, 0);
     for seed in random::seeds(1500) {

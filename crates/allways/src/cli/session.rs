@@ -103,11 +103,6 @@ impl Session {
         })
     }
 
-    /// What is left of the memory that was asked for, if a limit was given.
-    pub fn memory_left(&self) -> Option<usize> {
-        self.limits.memory.map(|limit| limit.saturating_sub(self.meter.resident()))
-    }
-
     /// How long it has taken up to now.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()

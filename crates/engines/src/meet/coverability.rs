@@ -25,11 +25,12 @@ pub mod shorten;
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Figures, Info, Outcome, Takes, Threads};
-use crate::forms::Forms;
+use crate::forms::{CountedForm, Forms};
 use crate::strategy::Strategy;
 use allways_evidence::counters::{Run, walk};
 use allways_evidence::{Certificate, Counted, Counterexample, StopReason, Verdict};
 use allways_model::counters::Counters;
+use allways_model::pushdown::Pushdown;
 use allways_model::task::Instance;
 use std::time::Duration;
 
@@ -114,32 +115,61 @@ impl CounterEngine {
 
     fn decide_program(&self, forms: &Forms, budget: &Budget) -> Result<Outcome, StopReason> {
         let form = forms.counted(budget)?;
-        let outcome = (self.decide)(&form.counting.counters, budget);
-        let run = match outcome.verdict {
-            Verdict::Safe(Certificate::Basis(basis)) => {
-                let counted = Counted { products: form.products.clone(), basis: *basis };
-                let verdict = Verdict::Safe(Certificate::Counted(Box::new(counted)));
-                return Ok(Outcome { verdict, engine: None, ..outcome });
-            }
-            Verdict::Unsafe(Counterexample::Run(run)) => run,
-            Verdict::Unknown(reason) => return Err(reason),
-            Verdict::Safe(_) | Verdict::Unsafe(_) => {
-                return Err(StopReason::GaveUp("evidence of a strange kind".to_string()));
-            }
-        };
-        if self.programs == Programs::Safe {
-            return Err(StopReason::GaveUp("a target can be covered by counters".to_string()));
-        }
         let system = forms.at(Instance::Any).pushdown()?.system;
-        let mut counts = vec![1; system.threads()];
-        let kinds = &form.products.kinds;
-        for (thread, count) in counts.iter_mut().enumerate().filter(|(thread, _)| system.many(*thread)) {
-            let tokens = run.initial.tokens.iter();
-            let own =
-                tokens.filter(|(place, _)| form.counting.places[*place as usize].0 == kinds.kind(thread));
-            *count = own.map(|(_, count)| count).sum();
+        match cover(&*system, &form, self.decide, budget) {
+            Covered::Safe(counted) => {
+                Ok(Outcome::new(Verdict::Safe(Certificate::Counted(counted)), Figures::default()))
+            }
+            Covered::Unknown(reason) => Err(reason),
+            Covered::Unsafe(_) if self.programs == Programs::Safe => {
+                Err(StopReason::GaveUp("a target can be covered by counters".to_string()))
+            }
+            Covered::Unsafe(counts) => find_run(&counts, forms, budget),
         }
-        find_run(&counts, forms, budget)
+    }
+}
+
+/// What counting threads says about a property.
+#[derive(Clone, Debug)]
+pub enum Covered {
+    /// It holds, whatever the number of threads.
+    Safe(Box<Counted>),
+    /// It does not, if each thread of the system that is [many](Pushdown::many) stands for so many; 1 for the others.
+    Unsafe(Vec<u64>),
+    /// Not known, and why.
+    Unknown(StopReason),
+}
+
+/// Whether a system, with any number of threads where its threads are many, can violate its property, by a method for the counter
+/// system that it is.
+///
+/// Thread-modular sets say which thread states can occur at all; this is the forward oracle of UCOB, section V. What is left is
+/// a finite counter system, which costs what is reached and not what could be written down.
+pub fn cover(
+    system: &dyn Pushdown,
+    form: &CountedForm,
+    decide: impl Fn(&Counters, &Budget) -> Outcome,
+    budget: &Budget,
+) -> Covered {
+    match decide(&form.counting.counters, budget).verdict {
+        Verdict::Safe(Certificate::Basis(basis)) => {
+            Covered::Safe(Box::new(Counted { products: form.products.clone(), basis: *basis }))
+        }
+        Verdict::Unsafe(Counterexample::Run(run)) => {
+            let mut counts = vec![1; system.threads()];
+            let kinds = &form.products.kinds;
+            for (thread, count) in counts.iter_mut().enumerate().filter(|(thread, _)| system.many(*thread)) {
+                let places = &form.counting.places;
+                let tokens = run.initial.tokens.iter();
+                let own = tokens.filter(|(place, _)| places[*place as usize].0 == kinds.kind(thread));
+                *count = own.map(|(_, count)| count).sum();
+            }
+            Covered::Unsafe(counts)
+        }
+        Verdict::Unknown(reason) => Covered::Unknown(reason),
+        Verdict::Safe(_) | Verdict::Unsafe(_) => {
+            Covered::Unknown(StopReason::GaveUp("evidence of another kind".to_string()))
+        }
     }
 }
 
