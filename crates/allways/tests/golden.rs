@@ -10,6 +10,7 @@
 
 mod common;
 
+use allways::{Budget, Options, Request, check, load};
 use common::{Run, folder, solver};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -257,4 +258,49 @@ fn the_corpus_is_answered_as_it_was() {
         }
     }
     fs::write(table_path(), written(&table)).expect("the table");
+}
+
+/// The answer of the library, in the columns that it has.
+fn ask_library(asked: &Asked) -> [String; 3] {
+    let mut options = Options::default();
+    let mut words = asked.options.split_whitespace();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().expect("a value").to_string();
+        match word {
+            "--deadlock" => options.deadlock = true,
+            "--target" => options.targets.push(value()),
+            "--threads" => options.threads = value().parse().expect("numbers of threads"),
+            other => panic!("the library test does not know {other}"),
+        }
+    }
+    let budget = Budget::unlimited();
+    let loaded = load(root().join(&asked.file), &options, &budget).expect("a task");
+    let checked = check(&loaded.task, &Request::default(), &budget).expect("no evidence is rejected");
+    let mut evidence = Vec::new();
+    checked.write_evidence(&mut evidence).expect("evidence can be written");
+    let evidence = String::from_utf8(evidence).expect("text");
+    let first = evidence.lines().next().unwrap_or("-").to_string();
+    [checked.report.verdict.to_string(), checked.report.engine.to_string(), first]
+}
+
+#[test]
+fn the_library_answers_as_the_command_does() {
+    let has_solver = solver("z3");
+    let table = read(&fs::read_to_string(table_path()).expect("the table"));
+    let mut wrong = Vec::new();
+    for (asked, _) in asked().into_iter().filter(|&(_, needs_solver)| has_solver || !needs_solver) {
+        let saved: Vec<[String; 3]> = table[&asked]
+            .iter()
+            .map(|[verdict, _, engine, evidence, _]| [verdict.clone(), engine.clone(), evidence.clone()])
+            .collect();
+        if saved[0][0] == "-" {
+            continue;
+        }
+        let answers = (0..AGAIN).map(|_| ask_library(&asked));
+        let mut last = None;
+        if !answers.inspect(|answer| last = Some(answer.clone())).any(|answer| saved.contains(&answer)) {
+            wrong.push(format!("{} {}: {last:?} and not {saved:?}", asked.file, asked.options));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -27,6 +27,7 @@ mod tests;
 use super::{Expr, LocationId, Op, Place, Program, Slot, Target, Type};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A program with the same locations, edges and slots, in which less matters.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,7 +47,15 @@ pub struct Reduction {
     pub live_on_return: HashMap<(LocationId, usize), Vec<bool>>,
 }
 
+/// How many programs were reduced.
+static REDUCTIONS: AtomicUsize = AtomicUsize::new(0);
+
 impl Reduction {
+    /// How many reductions have been made in this process.
+    pub fn made() -> usize {
+        REDUCTIONS.load(Ordering::Relaxed)
+    }
+
     /// Nothing is left out.
     pub fn none(program: &Program) -> Reduction {
         let locks = lock_slots(program);
@@ -64,6 +73,7 @@ impl Reduction {
 
 /// Leaves out what does not matter.
 pub fn reduce(program: &Program) -> Reduction {
+    REDUCTIONS.fetch_add(1, Ordering::Relaxed);
     let mut reduced = constants::fold(program);
     let shared = relevance::forget(&mut reduced);
     let live = liveness::at_locations(&reduced);
