@@ -13,12 +13,14 @@
 //! * [`counters`]: runs and certificates of counter systems, with any number of threads;
 //! * [`counted`]: programs as counter systems, whose certificates hold for the programs;
 //! * [`views`]: formulas about what a few threads see together, for programs with integers;
+//! * [`exhaust`](mod@exhaust): all states of a program by its own semantics, where there are few;
 //! * [`rejection`]: why a checker does not accept, naming the failing step;
 //! * [`text`]: all kinds of evidence as text files.
 
 pub mod certify;
 pub mod counted;
 pub mod counters;
+pub mod exhaust;
 pub mod induct;
 pub mod interpret;
 pub mod invariant;
@@ -33,6 +35,7 @@ pub mod views;
 
 pub use certify::{Judge, Subject, certify};
 pub use counted::Counted;
+pub use exhaust::{Exhausted, exhaust};
 pub use induct::induct;
 pub use interpret::{End, Run, RunStep, interpret};
 pub use invariant::{Invariant, Window};

@@ -51,6 +51,8 @@ pub enum Rejection {
     },
     /// Products, a basis or views lack an initial state, or what a step leads to, or contain a bad state: in words.
     NotClosed(String),
+    /// The program goes wrong by its own semantics, although somebody says that it does not: how.
+    Violated(String),
     /// The invariant does not cover an initial state, or a successor of a state that it covers.
     Missing {
         /// Where it is needed.
@@ -109,7 +111,9 @@ impl fmt::Display for Rejection {
             Rejection::NotBad { step, state } => {
                 write!(f, "step {step}: the run ends in {state}, which does not violate the property")
             }
-            Rejection::NotAlike { what, .. } | Rejection::NotClosed(what) => write!(f, "{what}"),
+            Rejection::NotAlike { what, .. } | Rejection::NotClosed(what) | Rejection::Violated(what) => {
+                write!(f, "{what}")
+            }
             Rejection::BadState { row, state } => {
                 write!(f, "state {}: {state} violates the property", row + 1)
             }
