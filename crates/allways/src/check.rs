@@ -11,7 +11,7 @@ use allways_engines::confirm::{Shortened, confirm, shorten};
 use allways_engines::engine::Setting;
 use allways_engines::table::NoEngine;
 use allways_engines::{Budget, Engine, Engines, EvidenceRejected, Forms, Outcome, Question, Strategy};
-use allways_evidence::{Rejection, StopReason, Verdict, interpret, write_evidence};
+use allways_evidence::{Exhausted, Rejection, StopReason, Verdict, exhaust, interpret, write_evidence};
 use allways_model::notation::show_state;
 use allways_model::task::{Instance, Task};
 use allways_smt::Settings;
@@ -93,6 +93,9 @@ pub(crate) fn write(forms: &Forms, verdict: &Verdict, out: &mut dyn Write) -> io
     written.map_err(misfit)?.map(|()| true)
 }
 
+/// How many states of a program, as it was written, are explored to confirm that it is safe.
+const EXHAUSTED: usize = 1 << 12;
+
 /// Whether the task can go wrong.
 pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<Checked<'a>, CheckError> {
     let started = Instant::now();
@@ -116,7 +119,7 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     }
     let forms = outcome.instance.clone().map_or_else(|| forms.clone(), |instance| forms.at(instance));
     let source = source_trace(&forms, &mut outcome)?;
-    let confirmed = None;
+    let confirmed = confirm_unreduced(&forms, &mut outcome, budget)?;
     let explanation = request.explain.then(|| explain(&forms, &outcome.verdict, budget));
     let searching = started.elapsed().saturating_sub(outcome.checking).saturating_sub(shortened.time);
     let answer =
@@ -162,6 +165,35 @@ fn source_trace(
         Err(why) => {
             let engine = outcome.engine.map_or("", |info| info.name);
             Err(EvidenceRejected { engine, claim: "unsafe", why: why.to_string() })
+        }
+    }
+}
+
+/// Confirms that a program is safe by running it as it was written, without reduction and encoding, where it has few states;
+/// says how many, or nothing where that is not affordable.
+fn confirm_unreduced(
+    forms: &Forms,
+    outcome: &mut Outcome,
+    budget: &Budget,
+) -> Result<Option<usize>, EvidenceRejected> {
+    let (Verdict::Safe(_), Some(task), Some(program)) = (&outcome.verdict, forms.task(), forms.program())
+    else {
+        return Ok(None);
+    };
+    if *forms.instance() == Instance::Any || task.has_integers() {
+        return Ok(None);
+    }
+    let Ok(Some(threads)) = task.threads_of(program, forms.instance()) else { return Ok(None) };
+    let started = Instant::now();
+    let stop = || budget.check().err();
+    let explored = exhaust(program, &threads, task.property.deadlock, EXHAUSTED, &stop);
+    outcome.checking += started.elapsed();
+    match explored {
+        Ok(Exhausted::All { states }) => Ok(Some(states)),
+        Ok(Exhausted::Beyond(_)) | Err(Rejection::Stopped(_)) => Ok(None),
+        Err(why) => {
+            let engine = outcome.engine.map_or("", |info| info.name);
+            Err(EvidenceRejected { engine, claim: "safe", why: why.to_string() })
         }
     }
 }

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 
 #[test]
 fn each_form_of_a_program_is_made_once() {
-    for name in ["peterson", "any-spin-lock", "any-spin-lock-wrong", "any-counter-cas-wrong", "lock-recursive"] {
+    for name in
+        ["peterson", "any-spin-lock", "any-spin-lock-wrong", "any-counter-cas-wrong", "lock-recursive"]
+    {
         let path = format!("{}/../../corpus/aw/{name}.aw", env!("CARGO_MANIFEST_DIR"));
         let loaded = load(path, &Options::default(), &Budget::unlimited()).expect("a program");
         let (encodings, reductions) = (Encoded::made(), Reduction::made());

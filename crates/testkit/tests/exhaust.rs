@@ -2,16 +2,17 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of programs.
 
-use allways_engines::engine::Watch;
-use allways_engines::{Question, engines};
+use allways_engines::Budget;
+use allways_engines::Question;
 use allways_evidence::{Exhausted, Rejection, StopReason, Verdict, exhaust};
 use allways_lang::aw;
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::Program;
+use allways_testkit::conformance;
 use allways_testkit::conformance::accepted;
 use allways_testkit::programs::{Limits, Mode, explore, integers, text};
 use allways_testkit::random::seeds;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const MOST: usize = 4096;
 
@@ -28,9 +29,9 @@ fn asked(program: &Program, threads: &Threads, deadlock: bool) -> Option<Verdict
     let system = Encoded::new(program, threads, true).ok()?;
     let question =
         Question { property: system.property(deadlock), max_states: Some(5000), ..Question::default() };
-    let auto = engines().iter().find(|engine| engine.name() == "auto").expect("an engine");
-    let watch = Watch { deadline: Some(Instant::now() + Duration::from_millis(40)), ..Watch::none() };
-    let verdict = auto.run(&system, &question, &watch).verdict;
+    let auto = conformance::named("auto");
+    let budget = Budget::of_time(Duration::from_millis(40));
+    let verdict = conformance::run(auto, &system, &question, &budget).verdict;
     let judged = accepted(&system, &question.property, verdict.evidence()?);
     judged.is_ok().then_some(verdict)
 }

@@ -1,18 +1,20 @@
 //! Evidence is written in the same bytes, whatever the order in which an encoding has numbered what it found.
 
-use allways_engines::engine::Watch;
-use allways_engines::meet::coverability::threads::{Covered, cover};
-use allways_engines::{Question, engines};
+use allways_engines::Budget;
+use allways_engines::Question;
+use allways_engines::meet::coverability::Covered;
 use allways_evidence::{Certificate, Rejection, Verdict};
 use allways_lang::aw;
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::Program;
 use allways_model::pushdown::{Pushdown, Rule, State};
+use allways_testkit::conformance;
 use allways_testkit::conformance::{accepted, read, written};
+use allways_testkit::counters::cover;
 use allways_testkit::programs::{Mode, text};
 use allways_testkit::random::seeds;
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Engines whose sets do not depend on the order of a search.
 const ENGINES: [&str; 5] = ["free", "tops", "modular", "modular-quadratic", "modular-both"];
@@ -35,17 +37,17 @@ fn disturb(system: &Encoded) {
 
 /// The certificate of an engine, if it has one.
 fn certificate(name: &str, system: &Encoded) -> Option<Certificate> {
-    let watch = Watch { deadline: Some(Instant::now() + Duration::from_secs(2)), ..Watch::none() };
+    let budget = Budget::of_time(Duration::from_secs(2));
     let question =
         Question { property: system.property(false), max_states: Some(3000), ..Question::default() };
     if name == "coverability" {
-        return match cover(system, &question, &watch) {
+        return match cover(system, &question, &budget) {
             Covered::Safe(counted) => Some(Certificate::Counted(counted)),
             Covered::Unsafe(_) | Covered::Unknown(_) => None,
         };
     }
-    let engine = engines().iter().find(|engine| engine.name() == name).expect("an engine");
-    match engine.run(system, &question, &watch).verdict {
+    let engine = conformance::named(name);
+    match conformance::run(engine, system, &question, &budget).verdict {
         Verdict::Safe(certificate) => Some(certificate),
         Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
     }
