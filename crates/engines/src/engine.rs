@@ -230,8 +230,6 @@ pub struct Question {
     pub no_frontier: bool,
     /// Treat interchangeable threads as different ones.
     pub no_symmetry: bool,
-    /// Use so many cores, where an engine can.
-    pub cores: Option<usize>,
     /// Of a program, keep what does not matter, as a comparison.
     pub unreduced: bool,
     /// Of a program with tasks, the order in which they run.

@@ -3,7 +3,6 @@
 //! * [`packing`]: rows of small numbers in machine words;
 //! * [`states`]: a set of such rows: no allocation per state;
 //! * [`expand`]: successors of rows, many at a time, in any system whose threads move by themselves;
-//! * [`pipeline`]: the same for very many rows, on two cores;
 //! * [`stacks`]: the stacks of one thread, each distinct stack stored once and named by a number;
 //! * [`threads`]: how each thread moves, as a graph over (shared state, stack number), built when asked for;
 //! * [`trace`]: runs, rebuilt from the states they pass through;
@@ -13,7 +12,6 @@
 pub mod expand;
 pub mod observed;
 pub mod packing;
-pub mod pipeline;
 pub mod space;
 pub mod stacks;
 pub mod states;

@@ -26,7 +26,7 @@ pub enum Failure {
     Missing(String, String),
     /// The solver took longer than this for one query.
     Time(Duration),
-    /// Whoever asked does not want to know any more.
+    /// The caller cancelled the query.
     Stopped,
     /// The solver has ended, or says what nobody expects.
     Broken(String),

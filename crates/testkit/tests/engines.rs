@@ -124,39 +124,3 @@ fn the_walk_of_table_1() {
     let walk: Vec<(u32, u32)> = report.figures.walk.iter().map(|cell| (cell.rounds, cell.delays)).collect();
     assert_eq!(walk, [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (3, 2), (3, 3), (3, 4)]);
 }
-
-/// Several cores find the same states in the same order, whatever their timing.
-#[test]
-fn several_cores_agree_with_one() {
-    let family = families::wheel(5, 8);
-    let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
-    for name in ["free", "tops"] {
-        let engine = engines().iter().find(|engine| engine.info().name == name).expect("an engine");
-        let run =
-            |cores| ask(*engine, &system, &Question { no_symmetry: true, cores, ..Question::default() });
-        let (one, two, three) = (run(None), run(Some(2)), run(Some(3)));
-        assert_eq!(one.visible.count(), 9_u128.pow(5), "{name}");
-        assert_eq!(one.visible.sorted(), two.visible.sorted(), "{name}");
-        assert_eq!(one.figures.images, two.figures.images, "{name}");
-        assert_eq!(two.visible.sorted(), three.visible.sorted(), "{name}");
-        assert_eq!(two.verdict, run(Some(2)).verdict, "{name}: the same run differs");
-    }
-}
-
-/// A bound reached while two cores are at work ends the run, and what was found so far is reported.
-#[test]
-fn two_cores_stop_at_bounds() {
-    let family = families::wheel(5, 12);
-    let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
-    for name in ["free", "tops"] {
-        let engine = engines().iter().find(|engine| engine.info().name == name).expect("an engine");
-        let question =
-            Question { no_symmetry: true, cores: Some(2), max_states: Some(100_000), ..Question::default() };
-        let report = ask(*engine, &system, &question);
-        assert!(
-            matches!(report.verdict, Verdict::Unknown(StopReason::Bound(_))),
-            "{name}: {:?}",
-            report.verdict
-        );
-    }
-}

@@ -13,14 +13,12 @@ mod windows;
 use super::thread_modular;
 use crate::budget::{Budget, Progress};
 use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting, VisibleStates};
-use crate::store::pipeline;
 use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
 use allways_evidence::{Invariant, Products, StopReason, Verdict};
 use allways_model::notation::show_visible;
 use allways_model::pushdown::{Pushdown, Shared, Visible};
 use allways_model::symmetry::Kinds;
 use hashbrown::HashMap;
-use std::ops::ControlFlow;
 use windows::{Late, Windows};
 
 /// The set Z; see the module.
@@ -71,22 +69,11 @@ impl<'a> Tops<'a> {
             tops.states.insert(&row);
         }
         let mut expanded = 0;
-        let cores = question.cores.unwrap_or(1);
         let max_states = question.max_states.unwrap_or(usize::MAX);
-        let several = cores > 1 && kinds.trivial();
         loop {
             while expanded < tops.states.len() {
                 if tops.states.len() > max_states {
                     return Err(StopReason::Bound(format!("the first {max_states} abstract states")));
-                }
-                if several && tops.states.len() - expanded >= 4 * CHUNK {
-                    let next = tops.expand_on_two_cores(expanded as StateId, max_states, budget) as usize;
-                    tops.poll(budget)?;
-                    if next > expanded {
-                        expanded = next;
-                        continue;
-                    }
-                    // The next state has a move that does not fit the packing; the way on one core widens it.
                 }
                 let end = tops.states.len().min(expanded + CHUNK);
                 let chunk: Vec<StateId> = (expanded as StateId..end as StateId).collect();
@@ -102,20 +89,6 @@ impl<'a> Tops<'a> {
             }
             tops.catch_up(late, budget)?;
         }
-    }
-
-    /// Expands states from this number on, on two cores, until none waits or a limit is near; returns the first that has not
-    /// been expanded.
-    fn expand_on_two_cores(&mut self, from: StateId, max_states: usize, budget: &Budget) -> StateId {
-        let threads = self.system.threads();
-        let Tops { windows, states, images, .. } = self;
-        let next = pipeline::run(windows, states, threads, from, |states, _, _| {
-            let room = states.growth(CHUNK * threads).unwrap_or(0);
-            let stop = states.len() > max_states || budget.room_for(room).is_err();
-            if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        *images += (next - from) as u64 * threads as u64;
-        next
     }
 
     /// Applies late moves to the states there are.

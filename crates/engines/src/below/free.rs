@@ -14,9 +14,6 @@ use allways_model::pushdown::Pushdown;
 /// How many states are expanded at a time.
 const CHUNK: usize = 1024;
 
-/// So many that it pays to use a second core.
-const MANY: usize = 1 << 12;
-
 /// The engine; see the module.
 pub struct Free;
 
@@ -28,7 +25,7 @@ impl PushdownEngine for Free {
         if let Some(depth) = question.max_depth {
             space.threads.limit_depth(depth);
         }
-        let explored = explore(&mut space, question.cores.unwrap_or(1));
+        let explored = explore(&mut space);
         let verdict = match explored
             .and_then(|()| if space.threads.cut() { Ok(None) } else { exact::invariant(&space).map(Some) })
         {
@@ -52,20 +49,11 @@ impl PushdownEngine for Free {
 }
 
 /// Explores until no state is left, or a limit or a bad state is reached.
-pub fn explore(space: &mut Space, cores: usize) -> Result<(), Halt> {
+pub fn explore(space: &mut Space) -> Result<(), Halt> {
     space.alarm()?;
     let mut expanded = 0;
     let mut targets = Vec::new();
-    let several = cores > 1 && space.threads.kinds().trivial();
     while expanded < space.len() {
-        if several && space.len() - expanded >= MANY {
-            let next = space.expand_on_two_cores(expanded as StateId)? as usize;
-            if next > expanded {
-                expanded = next;
-                continue;
-            }
-            // The next state has a move that does not fit the packing; the way on one core widens it.
-        }
         let end = space.len().min(expanded + CHUNK);
         let chunk: Vec<StateId> = (expanded as StateId..end as StateId).collect();
         for thread in 0..space.threads.count() {

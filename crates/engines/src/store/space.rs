@@ -6,7 +6,6 @@
 
 use super::expand::{Disabled, Expander};
 use super::observed::Observed;
-use super::pipeline;
 use super::states::{StateId, States, make_room};
 use super::threads::Threads;
 use super::trace;
@@ -16,7 +15,6 @@ use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, State};
 use allways_model::symmetry::Kinds;
-use std::ops::ControlFlow;
 
 /// Why an exploration stopped before its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,9 +43,6 @@ pub struct Space<'a> {
     images: u64,
     budget: &'a Budget<'a>,
 }
-
-/// New states between two looks at them, on two cores.
-const BURST: usize = 1 << 20;
 
 /// As many as numbers of 32 bits can name, with some to spare.
 const MAX_STATES: usize = 4_000_000_000;
@@ -192,33 +187,6 @@ impl<'a> Space<'a> {
             self.check_room(8 * Expander::BATCH)?;
         }
         Ok(())
-    }
-
-    /// Expands states from this number on under all threads, on two cores, for a while; returns the first that has not been
-    /// expanded. For spaces without symmetry.
-    pub fn expand_on_two_cores(&mut self, from: StateId) -> Result<StateId, Halt> {
-        let (before, threads) = (self.states.len(), self.threads.count());
-        let max_states = self.max_states;
-        let Space { threads: graph, states, origins, budget, .. } = self;
-        let mut parents = Vec::new();
-        let next = pipeline::run(graph, states, threads, from, |states, _, origins| {
-            parents.extend_from_slice(origins);
-            let room = states.growth(BURST / 16).unwrap_or(0);
-            let full = states.len() - before > BURST || states.len() > max_states;
-            let stop = full || budget.room_for(room).is_err();
-            if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        for (offset, &parent) in parents.iter().enumerate() {
-            origins.admit(graph, states, (before + offset) as StateId, parent);
-        }
-        if let Some(observed) = &mut self.observed {
-            observed.update(&self.threads, &self.states);
-        }
-        self.images += (next - from) as u64 * threads as u64;
-        self.alarm()?;
-        self.check_room(BURST)?;
-        self.poll(Progress::default())?;
-        Ok(next)
     }
 
     /// Whether there is room for so many more states.
