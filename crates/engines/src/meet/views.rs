@@ -6,11 +6,11 @@
 //! checker, or says why not. Bugs are not looked for here: explorers from below do that, at the same time.
 
 use crate::above::views::forms::{Level, forms};
+use crate::above::views::setting::Setting;
+use crate::above::views::steps::Steps;
 use crate::above::views::weights::weights;
 use crate::above::views::{Growing, NoViews};
 use allways_evidence::views::MOST;
-use allways_evidence::views::obligations::Setting;
-use allways_evidence::views::steps::Steps;
 use allways_evidence::{StopReason, Views};
 use allways_model::program::Program;
 use allways_model::program::reduction::reduce;
