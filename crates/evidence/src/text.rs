@@ -253,9 +253,7 @@ pub fn read_evidence(subject: &Subject<'_>, text: &[u8]) -> Result<Evidence, Bad
         (Subject::Counters(system), "counter-proof") => {
             counters::text::read_basis(system, &mut lines)?.into()
         }
-        (Subject::Program { program, .. }, "views") => {
-            views::text::read_views(program, &header, &mut lines)?.into()
-        }
+        (Subject::Program { program, .. }, "views") => views::text::read_views(program, &mut lines)?.into(),
         _ => return Err(unknown),
     };
     match lines.next("nothing more") {

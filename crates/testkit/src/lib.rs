@@ -6,7 +6,8 @@
 //! * [`programs`]: small random programs, and brute force on programs;
 //! * [`families`]: systems of the papers for any number of threads;
 //! * [`corpus`]: the files in `corpus/` and the expectations they carry;
-//! * [`conformance`]: what every engine must satisfy.
+//! * [`conformance`]: what every engine must satisfy;
+//! * [`terms`]: the values of formulas.
 
 pub mod conformance;
 pub mod corpus;
@@ -16,3 +17,4 @@ pub mod modular;
 pub mod programs;
 pub mod random;
 pub mod reference;
+pub mod terms;

@@ -2,8 +2,9 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of programs. Without z3, what needs a solver says so and is left out.
 
+use allways_engines::above::views::steps::{ID, Known, SELF, Steps, Transition, local};
 use allways_engines::meet::views::find;
-use allways_evidence::views::steps::{ID, SELF, Steps, local};
+use allways_evidence::views::translate::{self, Names, Step};
 use allways_evidence::views::weighed;
 use allways_evidence::{
     BadEvidence, Certificate, Evidence, Judge, Rejection, StopReason, Subject, Views, certify, read_evidence,
@@ -11,36 +12,17 @@ use allways_evidence::{
 };
 use allways_lang::aw;
 use allways_model::program::semantics::{Outcome, State, steps};
-use allways_model::program::{Binary, Expr, LocationId, Program, Span, Unary};
-use allways_smt::term::Node;
+use allways_model::program::{Binary, Expr, LocationId, Program, Span, Type, Unary};
 use allways_smt::{Process, Settings, Term};
 use allways_testkit::programs::{Mode, integers, text};
 use allways_testkit::random::seeds;
+use allways_testkit::terms::value;
+use fastrand::Rng;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 fn parsed(text: &str) -> Option<Program> {
     aw::parse(text.as_bytes()).program
-}
-
-/// The value of a term; truth values are 0 and 1.
-fn value(term: &Term, of: &BTreeMap<String, i128>) -> i128 {
-    let go = |term: &Term| value(term, of);
-    match term.node() {
-        Node::Number(number) => *number,
-        Node::Variable(name) => of[&**name],
-        Node::Sum(parts) => parts.iter().map(go).sum(),
-        Node::Times(factor, part) => factor * go(part),
-        Node::Quotient(part, divisor) => go(part).div_euclid(*divisor),
-        Node::Remainder(part, divisor) => go(part).rem_euclid(*divisor),
-        Node::Choice(condition, then, other) => go(if go(condition) != 0 { then } else { other }),
-        Node::Truth(truth) => i128::from(*truth),
-        Node::Not(part) => 1 - go(part),
-        Node::And(parts) => i128::from(parts.iter().all(|part| go(part) != 0)),
-        Node::Or(parts) => i128::from(parts.iter().any(|part| go(part) != 0)),
-        Node::Equal(left, right) => i128::from(go(left) == go(right)),
-        Node::AtMost(left, right) => i128::from(go(left) <= go(right)),
-    }
 }
 
 /// Some states of a program with so many threads, breadth first, and whether something goes wrong in them.
@@ -69,16 +51,15 @@ fn explore(program: &Program, counts: &[usize], most: usize) -> (Vec<State>, boo
 /// Where a step leads: the shared values, the location and the local values; nothing if it goes wrong.
 type Led = Option<(Vec<i128>, LocationId, Vec<i128>)>;
 
-/// Where the formulas say that a thread can go.
-fn by_formulas(translated: &Steps, state: &State, thread: usize) -> BTreeSet<Led> {
+/// The values of all variables that the steps of a thread speak of.
+fn valuation(translated: &Steps, state: &State, thread: usize) -> BTreeMap<String, i128> {
     let moving = &state.threads[thread];
     let top = moving.top().expect("it has not ended");
     let mut of: BTreeMap<String, i128> = BTreeMap::new();
     for (known, &value) in translated.shared.iter().zip(&state.shared) {
         of.insert(known.name.clone(), value.into());
     }
-    let locals = &translated.locals[moving.template];
-    for (slot, known) in locals.iter().enumerate() {
+    for (slot, known) in translated.locals[moving.template].iter().enumerate() {
         let value = match known.name.as_str() {
             ID if known.hidden => moving.id as i64 + 1,
             SELF if known.hidden => moving.this,
@@ -86,8 +67,14 @@ fn by_formulas(translated: &Steps, state: &State, thread: usize) -> BTreeSet<Led
         };
         of.insert(local(&known.name, 0), value.into());
     }
-    let mut led = BTreeSet::new();
-    for transition in &translated.from[top.location] {
+    of
+}
+
+/// Where the formulas of the finder say that a thread at a location can go.
+fn by_finder(translated: &Steps, location: LocationId, of: &BTreeMap<String, i128>) -> BTreeSet<Led> {
+    let locals = &translated.locals[translated.templates[location].expect("a thread can be there")];
+    let (mut of, mut led) = (of.clone(), BTreeSet::new());
+    for transition in &translated.from[location] {
         choose(&transition.choices, &mut of, &mut |of| {
             if value(&transition.guard, of) == 0 {
                 return;
@@ -105,6 +92,24 @@ fn by_formulas(translated: &Steps, state: &State, thread: usize) -> BTreeSet<Led
                     own.map(|(slot, known)| new(slot, &local(&known.name, 0), &transition.locals)).collect(),
                 )
             }));
+        });
+    }
+    led
+}
+
+/// Where the formulas of the checker say that it can go.
+fn by_checker(steps: &[Step], of: &BTreeMap<String, i128>) -> BTreeSet<Led> {
+    let (mut of, mut led) = (of.clone(), BTreeSet::new());
+    for step in steps {
+        let mut names = BTreeSet::new();
+        let terms = step.shared.iter().chain(&step.locals).chain([&step.condition]);
+        terms.for_each(|term| term.variables(&mut names));
+        let choices = names.iter().filter(|name| name.starts_with('?')).map(ToString::to_string);
+        choose(&choices.collect::<Vec<_>>(), &mut of, &mut |of| {
+            let all = |terms: &[Term]| terms.iter().map(|term| value(term, of)).collect();
+            if value(&step.condition, of) != 0 {
+                led.insert(step.to.map(|to| (all(&step.shared), to, all(&step.locals))));
+            }
         });
     }
     led
@@ -140,21 +145,103 @@ fn by_reference(program: &Program, state: &State, thread: usize) -> Option<BTree
     led.collect()
 }
 
+/// The steps of all locations, as the checker translates them.
+fn checkers(program: &Program) -> Result<Vec<Vec<Step>>, String> {
+    let names = Names::new(program);
+    let steps = (0..program.locations.len()).map(|location| translate::steps(program, &names, location));
+    steps.map(|steps| steps.map_err(|unsupported| unsupported.to_string())).collect()
+}
+
+/// Both translations against the reference, in states that can be reached.
 fn compare(name: &str, program: &Program, counts: &[usize], compared: &mut usize) -> bool {
     let Ok(translated) = Steps::new(program) else { return false };
+    let checked = checkers(program).unwrap_or_else(|why| panic!("{name}: only the checker refuses {why}"));
     let (states, _) = explore(program, counts, 150);
     for state in states {
         for thread in 0..state.threads.len() {
             let Some(expected) = by_reference(program, &state, thread) else { continue };
-            assert_eq!(
-                by_formulas(&translated, &state, thread),
-                expected,
-                "{name}: thread {thread} of {state:?}"
-            );
+            let location = state.threads[thread].top().expect("it has not ended").location;
+            let of = valuation(&translated, &state, thread);
+            let place = || format!("{name}: thread {thread} of {state:?}");
+            assert_eq!(by_finder(&translated, location, &of), expected, "the finder, {}", place());
+            assert_eq!(by_checker(&checked[location], &of), expected, "the checker, {}", place());
             *compared += 1;
         }
     }
     true
+}
+
+/// Values of their types for all variables of a thread at a location, whether they can be reached or not.
+fn by_chance(rng: &mut Rng, translated: &Steps, location: LocationId) -> BTreeMap<String, i128> {
+    let locals = &translated.locals[translated.templates[location].expect("a thread can be there")];
+    let mut any = |known: &Known| -> i128 {
+        match known.ty {
+            _ if known.hidden && known.name == SELF => rng.i128(0..2),
+            _ if known.hidden => rng.i128(1..3),
+            Type::Lock => rng.i128(0..3),
+            Type::Int => rng.i128(-3..5),
+            Type::Bool => rng.i128(0..2),
+            Type::Range(low, high) => rng.i64(low..=high).into(),
+        }
+    };
+    let shared = translated.shared.iter().map(|known| (known.name.clone(), any(known)));
+    let mut of: BTreeMap<String, i128> = shared.collect();
+    of.extend(locals.iter().map(|known| (local(&known.name, 0), any(known))));
+    of
+}
+
+/// Wrong translations: each changes one step of one location.
+fn mutants(transitions: &[Transition]) -> Vec<Vec<Transition>> {
+    let mut all = Vec::new();
+    for index in 0..transitions.len() {
+        let mut change = |change: &dyn Fn(&mut Transition)| {
+            let mut mutant = transitions.to_vec();
+            change(&mut mutant[index]);
+            all.push(mutant);
+        };
+        change(&|step| step.guard = Term::truth(false));
+        change(&|step| step.guard = step.guard.negation());
+        change(&|step| step.to = if step.to.is_none() { Some(0) } else { None });
+        for place in 0..transitions[index].shared.len() {
+            change(&|step| step.shared[place].1 = step.shared[place].1.plus(&Term::number(1)));
+            change(&|step| drop(step.shared.remove(place)));
+        }
+    }
+    all
+}
+
+/// The finder and the checker translate programs each in their own way. On values by chance they say the same of every
+/// location, and one that is mistaken about a step is noticed.
+#[test]
+fn the_checker_and_the_finder_translate_alike() {
+    let (mut compared, mut caught, mut missed) = (0, 0, 0);
+    for seed in seeds(150) {
+        let text = integers(seed);
+        let program = parsed(&text).unwrap_or_else(|| panic!("{text}"));
+        let Ok(mut translated) = Steps::new(&program) else { continue };
+        let checked =
+            checkers(&program).unwrap_or_else(|why| panic!("{text}\nonly the checker refuses {why}"));
+        let mut rng = Rng::with_seed(seed);
+        for location in (0..program.locations.len()).filter(|&at| translated.templates[at].is_some()) {
+            let values: Vec<_> = (0..60).map(|_| by_chance(&mut rng, &translated, location)).collect();
+            let expected: Vec<_> = values.iter().map(|of| by_checker(&checked[location], of)).collect();
+            for (of, expected) in values.iter().zip(&expected) {
+                assert_eq!(&by_finder(&translated, location, of), expected, "{text}\n{location} {of:?}");
+                compared += 1;
+            }
+            let right = translated.from[location].clone();
+            for mutant in mutants(&right) {
+                translated.from[location] = mutant;
+                let mut pairs = values.iter().zip(&expected);
+                let noticed = pairs.any(|(of, expected)| by_finder(&translated, location, of) != *expected);
+                *(if noticed { &mut caught } else { &mut missed }) += 1;
+            }
+            translated.from[location] = right;
+        }
+    }
+    println!("{compared} compared; {caught} mutants noticed, {missed} not");
+    // Some steps can never be taken, or lead where another one leads.
+    assert!(compared > 20_000 && caught > 1000 && missed * 10 < caught, "{compared} {caught} {missed}");
 }
 
 #[test]

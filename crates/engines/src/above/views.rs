@@ -12,17 +12,22 @@
 //! Invariant of the data: what was added can be reached from initial views under the abstraction; bounds only loosen; a crowd
 //! that is not in the queue has no step that leaves the set.
 
+pub mod bad;
+mod expressions;
 pub mod forms;
+pub mod setting;
+pub mod steps;
+mod walk;
 pub mod weights;
 
 use allways_evidence::StopReason;
 use allways_evidence::views::Views;
-use allways_evidence::views::obligations::Setting;
-use allways_evidence::views::steps::Transition;
 use allways_model::program::LocationId;
 use allways_smt::{Answer, Failure, Solver, Term};
 use forms::{Form, Forms};
+use setting::Setting;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use steps::Transition;
 
 /// Keys of one combination of locations; with more, the abstraction is too fine.
 const MOST_KEYS: usize = 400;

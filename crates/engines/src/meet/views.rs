@@ -6,6 +6,8 @@
 //! checker, or says why not. Bugs are not looked for here: explorers from below do that, at the same time.
 
 use crate::above::views::forms::{Level, forms};
+use crate::above::views::setting::Setting as Obligations;
+use crate::above::views::steps::Steps;
 use crate::above::views::weights::weights;
 use crate::above::views::{Growing, NoViews};
 use crate::budget::Budget;
@@ -14,8 +16,6 @@ use crate::engine::{Cell, Engine, Figures, Info, Outcome, Setting, Takes, Thread
 use crate::forms::Forms;
 use crate::meet::observation::walk;
 use allways_evidence::views::MOST;
-use allways_evidence::views::obligations::Setting as Obligations;
-use allways_evidence::views::steps::Steps;
 use allways_evidence::{Certificate, StopReason, Verdict, Views as ViewSet};
 use allways_model::encoding::Encoded;
 use allways_model::program::Program;

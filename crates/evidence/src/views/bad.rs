@@ -6,8 +6,7 @@
 //! itself. Demands for more threads than a view has are lowered likewise. What is left cannot become false by more threads.
 
 use super::Views;
-use super::expressions::{Notes, Scope, Values, truth};
-use super::steps::{Steps, Unsupported};
+use super::translate::{Names, Unsupported, property, unsupported};
 use allways_model::program::{Binary, Expr, LocationId, Program, Span, Unary};
 use allways_smt::Term;
 
@@ -26,15 +25,16 @@ const MOST: usize = 1000;
 /// All ways to violate the properties of a program, as far as a view of this size shows them.
 pub fn alternatives(
     program: &Program,
-    steps: &Steps,
+    names: &Names,
     views: &Views,
 ) -> Result<Vec<Alternative>, Unsupported> {
     let mut all = Vec::new();
     for never in &program.never {
         // All choices of a property have names of their own.
-        let Ways { held, wrong } = violated(&never.expr, true, steps, &mut Notes::default())?;
+        let mut property = Property { names, span: never.span, made: 0 };
+        let Ways { held, wrong } = property.violated(&never.expr, true)?;
         if held.len() + wrong.len() > MOST {
-            return Err(Unsupported::new("a property with many alternatives", never.span));
+            return unsupported("a property with many alternatives", never.span);
         }
         all.extend(held.into_iter().chain(wrong));
     }
@@ -46,7 +46,7 @@ pub fn alternatives(
     all.retain(room);
     // Anchors are in every view; the others must find room beside them.
     let anchor = |location: &LocationId| {
-        steps.templates.get(*location).copied().flatten().is_some_and(|template| views.anchors(template))
+        names.templates.get(*location).copied().flatten().is_some_and(|template| views.anchors(template))
     };
     let beside = views.size.saturating_sub(views.anchors_in_all());
     for alternative in &mut all {
@@ -91,7 +91,7 @@ fn one(condition: Term, demands: Vec<(Vec<LocationId>, usize)>) -> Vec<Alternati
 /// One of these together with one of those.
 fn both(left: &[Alternative], right: &[Alternative], span: Span) -> Result<Vec<Alternative>, Unsupported> {
     if left.len().saturating_mul(right.len()) > MOST {
-        return Err(Unsupported::new("a property with many alternatives", span));
+        return unsupported("a property with many alternatives", span);
     }
     let pairs = left.iter().flat_map(|one| right.iter().map(move |other| (one, other)));
     let both = |(one, other): (&Alternative, &Alternative)| Alternative {
@@ -107,63 +107,59 @@ fn counts(expr: &Expr) -> bool {
     counts
 }
 
-/// Ways in which an expression is true, or false; and in which it goes wrong, which violates a property as well.
-fn violated(expr: &Expr, expected: bool, steps: &Steps, notes: &mut Notes) -> Result<Ways, Unsupported> {
-    if !counts(expr) {
-        return plain(expr, expected, steps, notes);
-    }
-    Ok(match expr {
-        Expr::Unary(Unary::Not, operand) => violated(operand, !expected, steps, notes)?,
-        Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, span) => {
-            // The right one is evaluated only if the left one does not decide; if that counts threads, it is not asked.
-            let undecided = *operator == Binary::And;
-            let reached = match counts(left) {
-                true => one(Term::truth(true), Vec::new()),
-                false => plain(left, undecided, steps, notes)?.held,
-            };
-            let left = violated(left, expected, steps, notes)?;
-            let right = violated(right, expected, steps, notes)?;
-            let held = match (*operator == Binary::Or) == expected {
-                true => left.held.into_iter().chain(right.held).collect(),
-                false => both(&left.held, &right.held, *span)?,
-            };
-            let wrong = left.wrong.into_iter().chain(both(&reached, &right.wrong, *span)?).collect();
-            Ways { held, wrong }
-        }
-        _ => {
-            let held = match demand(expr, expected) {
-                Some((places, least)) if least > 0 => {
-                    one(Term::truth(true), vec![(places, usize::try_from(least).unwrap_or(usize::MAX >> 8))])
-                }
-                _ => one(Term::truth(true), Vec::new()),
-            };
-            Ways { held, wrong: Vec::new() }
-        }
-    })
+/// A property, while it is taken apart.
+struct Property<'a> {
+    names: &'a Names,
+    span: Span,
+    /// How many choices have been made.
+    made: usize,
 }
 
-/// The same for an expression that does not count threads.
-fn plain(expr: &Expr, expected: bool, steps: &Steps, notes: &mut Notes) -> Result<Ways, Unsupported> {
-    let shared = steps.shared.iter().map(|known| Term::variable(&known.name)).collect();
-    let values = Values { shared, locals: Vec::new() };
-    let scope = Scope { values: &values, next: None, this: None, other: None };
-    let known = notes.choices.len();
-    let condition = truth(expr, &scope, notes)?;
-    let condition = if expected { condition } else { condition.negation() };
-    let wrong = Term::or(std::mem::take(&mut notes.wrong));
-    let bounds: Vec<Term> = notes.choices[known..]
-        .iter()
-        .map(|(name, low, high)| {
-            let choice = Term::variable(name);
-            Term::and([Term::number(*low).at_most(&choice), choice.at_most(&Term::number(*high))])
+impl Property<'_> {
+    /// Ways in which an expression is true, or false; and in which it goes wrong, which violates a property as well.
+    fn violated(&mut self, expr: &Expr, expected: bool) -> Result<Ways, Unsupported> {
+        if !counts(expr) {
+            return self.plain(expr, expected);
+        }
+        Ok(match expr {
+            Expr::Unary(Unary::Not, operand) => self.violated(operand, !expected)?,
+            Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, span) => {
+                // The right one is evaluated only if the left one does not decide; if that counts threads, it is not asked.
+                let undecided = *operator == Binary::And;
+                let reached = match counts(left) {
+                    true => one(Term::truth(true), Vec::new()),
+                    false => self.plain(left, undecided)?.held,
+                };
+                let left = self.violated(left, expected)?;
+                let right = self.violated(right, expected)?;
+                let held = match (*operator == Binary::Or) == expected {
+                    true => left.held.into_iter().chain(right.held).collect(),
+                    false => both(&left.held, &right.held, *span)?,
+                };
+                let wrong = left.wrong.into_iter().chain(both(&reached, &right.wrong, *span)?).collect();
+                Ways { held, wrong }
+            }
+            _ => {
+                let held = match demand(expr, expected) {
+                    Some((places, least)) if least > 0 => {
+                        let least = usize::try_from(least).unwrap_or(usize::MAX >> 8);
+                        one(Term::truth(true), vec![(places, least)])
+                    }
+                    _ => one(Term::truth(true), Vec::new()),
+                };
+                Ways { held, wrong: Vec::new() }
+            }
         })
-        .collect();
-    let way =
-        |condition: Term| one(Term::and([condition].into_iter().chain(bounds.iter().cloned())), Vec::new());
-    Ok(Ways {
-        held: way(condition),
-        wrong: if wrong.as_truth() == Some(false) { Vec::new() } else { way(wrong) },
-    })
+    }
+
+    /// The same for an expression that does not count threads.
+    fn plain(&mut self, expr: &Expr, expected: bool) -> Result<Ways, Unsupported> {
+        let (holds, wrong, bounds) = property(self.names, expr, self.span, &mut self.made)?;
+        let holds = if expected { holds } else { holds.negation() };
+        let way = |condition: Term| one(Term::and([condition, bounds.clone()]), Vec::new());
+        let never = wrong.as_truth() == Some(false);
+        Ok(Ways { held: way(holds), wrong: if never { Vec::new() } else { way(wrong) } })
+    }
 }
 
 /// What a comparison of a count with a number demands, if it is of that form: at least so many threads.

@@ -1,11 +1,11 @@
 //! The checker of views: writes down what closed means, and has a solver refute every exception.
 
-use super::obligations::{Setting, obligations};
-use super::steps::{Known, Steps, Unsupported};
+use super::obligations::{Setting, entry, obligations};
 use super::text::well_formed;
+use super::translate::{Names, Unsupported};
 use super::{MOST, Views};
 use crate::{Judge, Rejection, StopReason};
-use allways_model::program::Program;
+use allways_model::program::{LocationId, Program, Type};
 use allways_smt::{Answer, Failure, Process, Query, Solver};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) fn check(
 ) -> Result<(), Rejection> {
     let malformed = |what: &str| Err(Rejection::Malformed(what.to_string()));
     let unsupported = |unsupported: Unsupported| Rejection::Malformed(unsupported.to_string());
-    let steps = Steps::new(program).map_err(unsupported)?;
+    let names = Names::new(program);
     if views.counts.len() != program.templates.len() {
         return malformed("expected a number of threads for each template");
     }
@@ -36,6 +36,12 @@ pub(crate) fn check(
     if counts.len() != views.counts.len() || !views.counts.iter().zip(counts).all(enough) {
         return malformed("it is about other numbers of threads; give them by --threads");
     }
+    if let Some(template) = program.templates.iter().find(|template| template.spawned) {
+        let line = template.span.line;
+        return malformed(&format!(
+            "views cannot speak of threads that are started on the way (line {line})"
+        ));
+    }
     let unsure = program
         .templates
         .iter()
@@ -44,16 +50,19 @@ pub(crate) fn check(
     if unsure {
         return malformed("`self` is one of a known number of threads");
     }
-    let starts = |location| steps.entries.contains(&location);
+    let entries: Vec<LocationId> =
+        (0..program.templates.len()).map(|template| entry(program, template)).collect();
+    let starts = |location| entries.contains(&location);
     if views.weights.iter().any(|weights| weights.keys().any(|&location| starts(location))) {
         return malformed("expected no weight where threads start");
     }
-    let typed = |known: &Known| known.initial.is_none_or(|initial| known.ty.contains(initial));
-    if !steps.shared.iter().chain(steps.locals.iter().flatten()).all(typed) {
+    let typed =
+        |(_, ty, initial): &(String, Type, Option<i64>)| initial.is_none_or(|initial| ty.contains(initial));
+    if !names.shared.iter().chain(names.locals.iter().flatten()).all(typed) {
         return malformed("a variable starts with a value that it cannot have");
     }
-    let setting = Setting::new(program, &steps, views).map_err(unsupported)?;
-    if !well_formed(&setting) {
+    let setting = Setting::new(program, &names, views).map_err(unsupported)?;
+    if !well_formed(&names, views) {
         return malformed("a row speaks of what is not there");
     }
     let stop = judge.stop;

@@ -1,45 +1,55 @@
 //! What it takes for views to be closed, as queries that must have no answer.
 //!
 //! [`Setting`] knows a program, a number of threads for each template, and how many are looked at. A [`Crowd`] is some threads
-//! at known locations; the thread at position p has local variables that end with `@p`. Everything here is used by the checker,
-//! which writes down all [`obligations`]; a finder of views may use the same vocabulary, and is not believed for it.
+//! at known locations; the thread at position p has local variables that end with `@p`.
 
 use super::bad::{Alternative, alternatives};
-use super::steps::{ID, Known, SELF, Steps, Transition, Unsupported, local};
+use super::translate::{ID, Names, SELF, Step, Unsupported, local, steps, typed, unsupported};
 use super::{Views, weighed};
-use allways_model::program::{LocationId, Program, TemplateId};
+use allways_model::program::{LocationId, Program, Span, TemplateId, Type};
 use allways_smt::{Query, Term};
 use std::collections::HashMap;
 
 /// A program to be looked at through views.
-pub struct Setting<'a> {
-    /// The program.
-    pub program: &'a Program,
-    /// Its steps.
-    pub steps: &'a Steps,
-    /// Numbers of threads, the size of views and the weights; the rows are not used here.
-    pub views: &'a Views,
+pub(super) struct Setting<'a> {
+    program: &'a Program,
+    names: &'a Names,
+    /// What a thread at each location can do.
+    steps: Vec<Vec<Step>>,
+    views: &'a Views,
     /// The ways to violate a property.
-    pub bad: Vec<Alternative>,
+    bad: Vec<Alternative>,
 }
 
+/// The most variables, times locations: each step has a value for each variable.
+const MOST_VALUES: usize = 1 << 20;
+
 /// Threads at known locations.
-pub type Crowd = Vec<LocationId>;
+type Crowd = Vec<LocationId>;
 
 impl<'a> Setting<'a> {
     /// Makes one; fails if the properties cannot be said.
-    pub fn new(program: &'a Program, steps: &'a Steps, views: &'a Views) -> Result<Setting<'a>, Unsupported> {
-        let bad = alternatives(program, steps, views)?;
-        Ok(Setting { program, steps, views, bad })
+    pub(super) fn new(
+        program: &'a Program,
+        names: &'a Names,
+        views: &'a Views,
+    ) -> Result<Setting<'a>, Unsupported> {
+        let slots = names.locals.iter().map(Vec::len).sum::<usize>().saturating_add(names.shared.len());
+        if slots.saturating_mul(program.locations.len()) > MOST_VALUES {
+            return unsupported("a program with so many variables and locations", Span::default());
+        }
+        let bad = alternatives(program, names, views)?;
+        let all = (0..program.locations.len()).map(|location| steps(program, names, location));
+        Ok(Setting { program, names, steps: all.collect::<Result<_, _>>()?, views, bad })
     }
 
     /// The template of a location at which threads can be.
-    pub fn template(&self, location: LocationId) -> Option<TemplateId> {
-        self.steps.templates.get(location).copied().flatten()
+    pub(super) fn template(&self, location: LocationId) -> Option<TemplateId> {
+        self.names.templates.get(location).copied().flatten()
     }
 
     /// Whether there are that many threads of each template, and all that are anchored are among them.
-    pub fn possible(&self, crowd: &[LocationId]) -> bool {
+    fn possible(&self, crowd: &[LocationId]) -> bool {
         let of =
             |template| crowd.iter().filter(|&&location| self.template(location) == Some(template)).count();
         let fits = |(template, count): (TemplateId, &Option<usize>)| match count {
@@ -52,45 +62,46 @@ impl<'a> Setting<'a> {
     }
 
     /// Combinations of templates that views can have, as the locations where these start.
-    pub fn starts(&self) -> Vec<Crowd> {
+    fn starts(&self) -> Vec<Crowd> {
         let mut all: Vec<Vec<TemplateId>> = vec![Vec::new()];
         for _ in 0..self.views.size {
             let more = all.iter().flat_map(|chosen| {
                 let least = chosen.last().copied().unwrap_or(0);
-                (least..self.steps.entries.len())
+                (least..self.program.templates.len())
                     .map(move |next| chosen.iter().copied().chain([next]).collect())
             });
             all = more.collect();
         }
         let crowds = all.into_iter().map(|templates| {
             let mut crowd: Crowd =
-                templates.into_iter().map(|template| self.steps.entries[template]).collect();
+                templates.into_iter().map(|template| entry(self.program, template)).collect();
             crowd.sort_unstable();
             crowd
         });
         crowds.filter(|crowd| self.possible(crowd)).collect()
     }
 
-    fn locals(&self, location: LocationId) -> &[Known] {
-        self.template(location).map_or(&[], |template| &self.steps.locals[template])
+    fn locals(&self, location: LocationId) -> &[(String, Type, Option<i64>)] {
+        self.template(location).map_or(&[], |template| &self.names.locals[template])
+    }
+
+    fn hidden(&self, location: LocationId) -> &[&'static str] {
+        self.template(location).map_or(&[], |template| &self.names.hidden[template])
     }
 
     /// What is always true of threads at these locations: types, different numbers, and weights.
-    pub fn facts(&self, crowd: &[LocationId]) -> Term {
+    fn facts(&self, crowd: &[LocationId]) -> Term {
         let mut facts: Vec<Term> =
-            self.steps.shared.iter().map(|known| known.typed(&Term::variable(&known.name))).collect();
+            self.names.shared.iter().map(|(name, ty, _)| typed(*ty, &Term::variable(name))).collect();
         let numbered = |name: &str, position: usize| Term::variable(&local(name, position));
         for (position, &location) in crowd.iter().enumerate() {
-            for known in self.locals(location) {
-                facts.push(known.typed(&numbered(&known.name, position)));
-                if known.hidden {
-                    facts.push(self.hidden(known, location, &numbered(&known.name, position)));
-                    for (other, &elsewhere) in crowd.iter().enumerate().take(position) {
-                        let alike = self.template(location) == self.template(elsewhere);
-                        if alike || known.name == ID {
-                            let same = numbered(&known.name, other).equal(&numbered(&known.name, position));
-                            facts.push(same.negation());
-                        }
+            let locals = self.locals(location).iter();
+            facts.extend(locals.map(|(name, ty, _)| typed(*ty, &numbered(name, position))));
+            for &name in self.hidden(location) {
+                facts.push(self.numbers(name, location, &numbered(name, position)));
+                for (other, &elsewhere) in crowd.iter().enumerate().take(position) {
+                    if name == ID || self.template(location) == self.template(elsewhere) {
+                        facts.push(numbered(name, other).equal(&numbered(name, position)).negation());
                     }
                 }
             }
@@ -110,9 +121,10 @@ impl<'a> Setting<'a> {
         Term::and(facts)
     }
 
-    fn hidden(&self, known: &Known, location: LocationId, value: &Term) -> Term {
+    /// Which numbers threads at a location can have.
+    fn numbers(&self, name: &str, location: LocationId, value: &Term) -> Term {
         let count = self.template(location).and_then(|template| self.views.counts[template]);
-        match (known.name == SELF, count) {
+        match (name == SELF, count) {
             (true, Some(count)) => {
                 Term::and([Term::number(0).at_most(value), value.less(&Term::number(count as i128))])
             }
@@ -122,15 +134,15 @@ impl<'a> Setting<'a> {
     }
 
     /// What the variables are at the start.
-    pub fn initial(&self, crowd: &[LocationId]) -> Term {
-        let starts = |known: &Known, value: Term| match known.initial {
-            Some(initial) => value.equal(&Term::number(initial)),
+    fn initial(&self, crowd: &[LocationId]) -> Term {
+        let starts = |initial: &Option<i64>, name: &str| match initial {
+            Some(initial) => Term::variable(name).equal(&Term::number(*initial)),
             None => Term::truth(true),
         };
-        let shared = self.steps.shared.iter().map(|known| starts(known, Term::variable(&known.name)));
+        let shared = self.names.shared.iter().map(|(name, _, initial)| starts(initial, name));
         let locals = crowd.iter().enumerate().flat_map(|(position, &location)| {
             let locals = self.locals(location).iter();
-            locals.map(move |known| starts(known, Term::variable(&local(&known.name, position))))
+            locals.map(move |(name, _, initial)| starts(initial, &local(name, position)))
         });
         let sums = (0..self.views.weights.len())
             .map(|index| Term::variable(&weighed(index)).equal(&Term::number(0)));
@@ -138,7 +150,7 @@ impl<'a> Setting<'a> {
     }
 
     /// A formula about a view, for these threads of a crowd in this order.
-    pub fn about(&self, formula: &Term, threads: &[usize]) -> Term {
+    fn about(&self, formula: &Term, threads: &[usize]) -> Term {
         formula.replace(&|name| {
             let (name, position) = name.rsplit_once('@')?;
             let position: usize = position.parse().ok()?;
@@ -146,30 +158,24 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// The guard of a step of the thread at a position.
-    pub fn guard(&self, transition: &Transition, position: usize) -> Term {
-        self.about(&transition.guard, &[position])
+    /// The condition of a step of the thread at a position.
+    fn condition(&self, step: &Step, position: usize) -> Term {
+        self.about(&step.condition, &[position])
     }
 
     /// A formula about what is true after a step of the thread at a position, said of what was before.
-    pub fn after(
-        &self,
-        formula: &Term,
-        (from, transition): (LocationId, &Transition),
-        position: usize,
-    ) -> Term {
+    fn after(&self, formula: &Term, (from, step): (LocationId, &Step), position: usize) -> Term {
         let mut values: HashMap<String, Term> = HashMap::new();
         let new = |value: &Term| self.about(value, &[position]);
-        for (slot, value) in &transition.shared {
-            values.insert(self.steps.shared[*slot].name.clone(), new(value));
+        for ((name, ..), value) in self.names.shared.iter().zip(&step.shared) {
+            values.insert(name.clone(), new(value));
         }
-        let locals = self.locals(from);
-        for (slot, value) in &transition.locals {
-            values.insert(local(&locals[*slot].name, position), new(value));
+        for ((name, ..), value) in self.locals(from).iter().zip(&step.locals) {
+            values.insert(local(name, position), new(value));
         }
         for (index, weights) in self.views.weights.iter().enumerate() {
             let weight = |location| i128::from(weights.get(&location).copied().unwrap_or(0));
-            let change = transition.to.map_or(0, weight) - weight(from);
+            let change = step.to.map_or(0, weight) - weight(from);
             if change != 0 {
                 let name = weighed(index);
                 values.insert(name.clone(), Term::variable(&name).plus(&Term::number(change)));
@@ -179,16 +185,19 @@ impl<'a> Setting<'a> {
     }
 
     /// Whether a step can matter to threads other than the one that takes it.
-    pub fn matters(&self, from: LocationId, transition: &Transition) -> bool {
+    fn matters(&self, from: LocationId, step: &Step) -> bool {
         let weight = |weights: &std::collections::BTreeMap<LocationId, i64>, location| {
             weights.get(&location).copied().unwrap_or(0)
         };
-        let moves = |weights| transition.to.is_some_and(|to| weight(weights, to) != weight(weights, from));
-        transition.to.is_some() && (!transition.shared.is_empty() || self.views.weights.iter().any(moves))
+        let moves = |weights| step.to.is_some_and(|to| weight(weights, to) != weight(weights, from));
+        let same =
+            |((name, ..), value): (&(String, Type, Option<i64>), &Term)| *value == Term::variable(name);
+        let changes = !self.names.shared.iter().zip(&step.shared).all(same);
+        step.to.is_some() && (changes || self.views.weights.iter().any(moves))
     }
 
     /// The orders of these threads in which their locations are sorted.
-    pub fn orders(&self, crowd: &[LocationId], threads: &[usize]) -> Vec<Vec<usize>> {
+    fn orders(&self, crowd: &[LocationId], threads: &[usize]) -> Vec<Vec<usize>> {
         let mut all: Vec<Vec<usize>> = vec![Vec::new()];
         let mut sorted = threads.to_vec();
         sorted.sort_by_key(|&thread| crowd[thread]);
@@ -206,16 +215,21 @@ impl<'a> Setting<'a> {
     }
 
     /// Each way to leave out one thread, other than an anchor, of a crowd with one more than a view has.
-    pub fn parts(&self, crowd: &[LocationId]) -> Vec<Vec<usize>> {
+    fn parts(&self, crowd: &[LocationId]) -> Vec<Vec<usize>> {
         let loose = |&thread: &usize| !self.anchored(crowd[thread]);
         let left_out = (0..crowd.len()).filter(loose);
         left_out.map(|left_out| (0..crowd.len()).filter(|&thread| thread != left_out).collect()).collect()
     }
 
     /// Whether a thread at this location is in every view.
-    pub fn anchored(&self, location: LocationId) -> bool {
+    fn anchored(&self, location: LocationId) -> bool {
         self.template(location).is_some_and(|template| self.views.anchors(template))
     }
+}
+
+/// Where the threads of a template start.
+pub(super) fn entry(program: &Program, template: TemplateId) -> LocationId {
+    program.procedures[program.templates[template].body].entry
 }
 
 /// That these threads of a crowd are a view in V, if V allows their locations.
@@ -227,7 +241,10 @@ fn viewed(setting: &Setting<'_>, crowd: &[LocationId], threads: &[usize]) -> Opt
 }
 
 /// Hands over all queries that must have no answer for the views to be closed, until told to stop.
-pub fn obligations<E>(setting: &Setting<'_>, mut each: impl FnMut(Query) -> Result<(), E>) -> Result<(), E> {
+pub(super) fn obligations<E>(
+    setting: &Setting<'_>,
+    mut each: impl FnMut(Query) -> Result<(), E>,
+) -> Result<(), E> {
     let views = setting.views;
     let everybody: Vec<usize> = (0..views.size).collect();
     let never = || Term::truth(false);
@@ -240,7 +257,7 @@ pub fn obligations<E>(setting: &Setting<'_>, mut each: impl FnMut(Query) -> Resu
         })?;
     }
     let locations: Vec<LocationId> =
-        (0..setting.steps.from.len()).filter(|&location| setting.template(location).is_some()).collect();
+        (0..setting.steps.len()).filter(|&location| setting.template(location).is_some()).collect();
     for crowd in views.rows.keys().filter(|crowd| setting.possible(crowd)) {
         let Some(view) = viewed(setting, crowd, &everybody) else { continue };
         let facts = setting.facts(crowd);
@@ -253,10 +270,10 @@ pub fn obligations<E>(setting: &Setting<'_>, mut each: impl FnMut(Query) -> Resu
                 // The threads at one location are interchangeable.
                 continue;
             }
-            for transition in &setting.steps.from[from] {
-                let line = transition.span.line;
-                let mut formulas = vec![facts.clone(), view.clone(), setting.guard(transition, position)];
-                let Some(to) = transition.to else {
+            for step in &setting.steps[from] {
+                let line = step.line;
+                let mut formulas = vec![facts.clone(), view.clone(), setting.condition(step, position)];
+                let Some(to) = step.to else {
                     let title = format!("line {line} goes wrong at {}", at(setting, crowd));
                     each(Query { title, formulas })?;
                     continue;
@@ -264,7 +281,7 @@ pub fn obligations<E>(setting: &Setting<'_>, mut each: impl FnMut(Query) -> Resu
                 let mut moved = crowd.clone();
                 moved[position] = to;
                 let target = viewed(setting, &moved, &everybody).unwrap_or_else(never);
-                formulas.push(setting.after(&target, (from, transition), position).negation());
+                formulas.push(setting.after(&target, (from, step), position).negation());
                 let title =
                     format!("a step in line {line} leads from {} out of the views", at(setting, crowd));
                 each(Query { title, formulas })?;
@@ -273,8 +290,7 @@ pub fn obligations<E>(setting: &Setting<'_>, mut each: impl FnMut(Query) -> Resu
         for &from in &locations {
             let mut more = crowd.clone();
             more.push(from);
-            if !setting.possible(&more)
-                || !setting.steps.from[from].iter().any(|step| setting.matters(from, step))
+            if !setting.possible(&more) || !setting.steps[from].iter().any(|step| setting.matters(from, step))
             {
                 continue;
             }
@@ -282,10 +298,10 @@ pub fn obligations<E>(setting: &Setting<'_>, mut each: impl FnMut(Query) -> Resu
                 setting.parts(&more).iter().map(|part| viewed(setting, &more, part)).collect();
             let Some(parts) = parts else { continue };
             let known = Term::and([setting.facts(&more)].into_iter().chain(parts));
-            for transition in setting.steps.from[from].iter().filter(|step| setting.matters(from, step)) {
-                let target = setting.after(&view, (from, transition), views.size).negation();
-                let formulas = vec![known.clone(), setting.guard(transition, views.size), target];
-                let (line, place) = (transition.span.line, at(setting, crowd));
+            for step in setting.steps[from].iter().filter(|step| setting.matters(from, step)) {
+                let target = setting.after(&view, (from, step), views.size).negation();
+                let formulas = vec![known.clone(), setting.condition(step, views.size), target];
+                let (line, place) = (step.line, at(setting, crowd));
                 let title =
                     format!("a step of another thread in line {line} leads from {place} out of the views");
                 each(Query { title, formulas })?;

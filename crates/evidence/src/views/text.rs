@@ -1,7 +1,6 @@
 //! Views as [text](crate::text): what follows the first line.
 
-use super::obligations::Setting;
-use super::steps::{Known, Steps};
+use super::translate::Names;
 use super::{MOST, Views, weighed};
 use crate::text::BadEvidence;
 use crate::text::lines::{Line, Lines};
@@ -43,41 +42,40 @@ pub(crate) fn write_views(program: &Program, views: &Views, out: &mut dyn Write)
 }
 
 /// The names that formulas may speak of.
-struct Names {
+struct Known {
     shared: HashSet<String>,
     /// For each template.
     locals: Vec<HashSet<String>>,
 }
 
-impl Names {
-    fn new(steps: &Steps) -> Names {
-        let names = |known: &[Known]| known.iter().map(|known| known.name.clone()).collect();
-        Names {
-            shared: names(&steps.shared),
-            locals: steps.locals.iter().map(|known| names(known)).collect(),
+impl Known {
+    fn new(names: &Names) -> Known {
+        let locals = names.locals.iter().zip(&names.hidden).map(|(locals, hidden)| {
+            let locals = locals.iter().map(|(name, ..)| name.clone());
+            locals.chain(hidden.iter().map(ToString::to_string)).collect()
+        });
+        Known {
+            shared: names.shared.iter().map(|(name, ..)| name.clone()).collect(),
+            locals: locals.collect(),
         }
     }
 
     /// Whether the formula of a row may speak of this variable.
-    fn knows(&self, name: &str, steps: &Steps, views: &Views, locations: &[LocationId]) -> bool {
+    fn speaks_of(&self, name: &str, names: &Names, views: &Views, locations: &[LocationId]) -> bool {
         if self.shared.contains(name) || (0..views.weights.len()).any(|index| weighed(index) == name) {
             return true;
         }
         let Some((local, position)) = name.rsplit_once('@') else { return false };
         let here = (0..locations.len()).find(|place| place.to_string() == position);
-        let template = here.and_then(|place| steps.templates.get(locations[place]).copied().flatten());
+        let template = here.and_then(|place| names.templates.get(locations[place]).copied().flatten());
         template.is_some_and(|template| self.locals[template].contains(local))
     }
 }
 
 /// Reads views of a program.
-pub(crate) fn read_views(
-    program: &Program,
-    header: &Line<'_>,
-    lines: &mut Lines<'_>,
-) -> Result<Views, BadEvidence> {
-    let steps = Steps::new(program).map_err(|unsupported| header.bad_here(unsupported.to_string()))?;
-    let mut reader = Reader { program, names: Names::new(&steps), steps, views: Views::default() };
+pub(crate) fn read_views(program: &Program, lines: &mut Lines<'_>) -> Result<Views, BadEvidence> {
+    let names = Names::new(program);
+    let mut reader = Reader { program, known: Known::new(&names), names: &names, views: Views::default() };
     loop {
         let mut line = lines.next("`end`")?;
         match line.word("a keyword")? {
@@ -106,8 +104,8 @@ pub(crate) fn read_views(
 
 struct Reader<'p> {
     program: &'p Program,
-    names: Names,
-    steps: Steps,
+    names: &'p Names,
+    known: Known,
     views: Views,
 }
 
@@ -152,7 +150,7 @@ impl Reader<'_> {
     }
 
     fn known(&self, location: LocationId) -> bool {
-        self.steps.templates.get(location).is_some_and(Option::is_some)
+        self.names.templates.get(location).is_some_and(Option::is_some)
     }
 
     fn row(&mut self, line: &mut Line<'_>) -> Result<(), BadEvidence> {
@@ -167,7 +165,7 @@ impl Reader<'_> {
             }
             locations.push(location);
         }
-        let known = |name: &str| self.names.knows(name, &self.steps, &self.views, &locations);
+        let known = |name: &str| self.known.speaks_of(name, self.names, &self.views, &locations);
         let read = read_term(line.rest(), &|name| known(name).then(|| Term::variable(name)));
         let formula = read.map_err(|bad| line.bad_after(bad.at, bad.what))?;
         if !formula.is_boolean() {
@@ -181,15 +179,15 @@ impl Reader<'_> {
 }
 
 /// Whether each row speaks of what it may.
-pub(super) fn well_formed(setting: &Setting<'_>) -> bool {
-    let names = Names::new(setting.steps);
-    setting.views.rows.iter().all(|(locations, formula)| {
-        let known = |name: &str| names.knows(name, setting.steps, setting.views, locations);
+pub(super) fn well_formed(names: &Names, views: &Views) -> bool {
+    let known = Known::new(names);
+    let template = |location: LocationId| names.templates.get(location).copied().flatten();
+    views.rows.iter().all(|(locations, formula)| {
         let mut found = BTreeSet::new();
         formula.variables(&mut found);
         let sorted = locations.windows(2).all(|pair| pair[0] <= pair[1]);
-        let placed = locations.len() == setting.views.size
-            && locations.iter().all(|&at| setting.template(at).is_some());
-        sorted && placed && formula.is_boolean() && found.iter().all(|name| known(name))
+        let placed = locations.len() == views.size && locations.iter().all(|&at| template(at).is_some());
+        let speaks_of = |name: &str| known.speaks_of(name, names, views, locations);
+        sorted && placed && formula.is_boolean() && found.iter().all(|name| speaks_of(name))
     })
 }

@@ -5,9 +5,9 @@
 //! conditions of the program as well.
 
 use super::Cell;
+use super::setting::Setting;
+use super::steps::{Hint, ID, Known, local};
 use super::weights::Explained;
-use allways_evidence::views::obligations::Setting;
-use allways_evidence::views::steps::{Hint, ID, Known, local};
 use allways_evidence::views::weighed;
 use allways_model::program::{LocationId, Type};
 use allways_smt::Term;

@@ -5,7 +5,7 @@
 //! the number of readers. So it is with differences of variables: what was produced less what was consumed. The potential is found by walking along the steps. It is a guess: the bound on x minus the sum is
 //! found, or not, like any other, and checked.
 
-use allways_evidence::views::steps::{Steps, Transition};
+use super::steps::{Steps, Transition};
 use allways_model::program::{LocationId, Type};
 use allways_smt::Term;
 use allways_smt::term::Node;

@@ -1,0 +1,501 @@
+//! The checker's own translation of programs to formulas, line by line after
+//! [`semantics`](allways_model::program::semantics) and [`Expr::value`].
+//!
+//! It is apart from that of whoever finds views, and made to be read beside the semantics: an expression becomes its value and
+//! the condition under which it has none because something goes wrong; an edge becomes what it does to terms in place of
+//! values. A choice is a new variable within bounds. Numbers have no end here. What has no formula is [`Unsupported`].
+
+use allways_model::program::{
+    Binary, Edge, Expr, LocationId, LockPlace, Op, Place, Program, Span, Target, TemplateId, Type, Unary,
+    Variable, slot_name,
+};
+use allways_smt::Term;
+use allways_smt::term::Node;
+use std::collections::HashSet;
+use std::fmt;
+
+/// The hidden local variable with a thread's own number, from 1 on, which a lock remembers.
+pub const ID: &str = "#id";
+
+/// The hidden local variable for `self`.
+pub const SELF: &str = "#self";
+
+/// A larger term than this is not worked with: parts are shared here, but written out for a solver.
+const LARGEST: u64 = 1 << 14;
+
+/// The longest array, and the most parts of ways through an atomic section.
+const LONGEST: usize = 64;
+const WAYS: usize = 1024;
+
+/// What formulas cannot say: in words, with the line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported(String);
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "views cannot speak of {}", self.0)
+    }
+}
+
+pub(super) fn unsupported<T>(what: &str, span: Span) -> Result<T, Unsupported> {
+    Err(Unsupported(format!("{what} (line {})", span.line)))
+}
+
+/// The name of a local variable of the thread at a position of a view.
+pub fn local(name: &str, position: usize) -> String {
+    format!("{name}@{position}")
+}
+
+/// The variables of a program and where its threads can be: all that rows of views speak of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Names {
+    /// The shared variables, slot by slot: name, type and initial value, if it is not any of the type.
+    pub shared: Vec<(String, Type, Option<i64>)>,
+    /// The local variables of each template, slot by slot.
+    pub locals: Vec<Vec<(String, Type, Option<i64>)>>,
+    /// The hidden local variables of each template, which never change.
+    pub hidden: Vec<Vec<&'static str>>,
+    /// The template that runs a location; none for locations of other procedures.
+    pub templates: Vec<Option<TemplateId>>,
+}
+
+impl Names {
+    /// The names of a program.
+    pub fn new(program: &Program) -> Names {
+        let locks = program.shared.iter().any(|variable| variable.ty == Type::Lock);
+        let bodies = program.templates.iter().map(|template| &program.procedures[template.body]);
+        let hidden = program.templates.iter().map(|template| {
+            [locks.then_some(ID), template.uses_self.then_some(SELF)].into_iter().flatten().collect()
+        });
+        let runs = |procedure| program.templates.iter().position(|template| template.body == procedure);
+        Names {
+            shared: named(&program.shared),
+            locals: bodies.map(|body| named(&body.locals)).collect(),
+            hidden: hidden.collect(),
+            templates: program.locations.iter().map(|location| runs(location.procedure)).collect(),
+        }
+    }
+}
+
+/// The slots of variables. Names that come up twice get a stroke.
+fn named(variables: &[Variable]) -> Vec<(String, Type, Option<i64>)> {
+    let mut seen = HashSet::new();
+    let slots = variables
+        .iter()
+        .flat_map(|variable| (variable.slot..).zip(&variable.initial).map(move |slot| (variable.ty, slot)));
+    let name = |(ty, (slot, initial)): (Type, (usize, &Option<i64>))| {
+        let mut name = slot_name(variables, slot);
+        while !seen.insert(name.clone()) {
+            name.push('\'');
+        }
+        (name, ty, *initial)
+    };
+    slots.map(name).collect()
+}
+
+/// That a value is of a type.
+pub fn typed(ty: Type, value: &Term) -> Term {
+    match ty {
+        Type::Int => Term::truth(true),
+        Type::Lock => Term::number(0).at_most(value),
+        Type::Bool | Type::Range(..) => {
+            let (low, high) = ty.bounds().unwrap_or_default();
+            Term::and([Term::number(low).at_most(value), value.at_most(&Term::number(high))])
+        }
+    }
+}
+
+/// What a step of the thread at position 0 can do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Where it leads; nowhere if it goes wrong.
+    pub to: Option<LocationId>,
+    /// When it can be taken; new variables in it, which start with `?`, are choices.
+    pub condition: Term,
+    /// The values of the shared variables afterwards, slot by slot.
+    pub shared: Vec<Term>,
+    /// The values of the local variables afterwards, slot by slot.
+    pub locals: Vec<Term>,
+    /// The line of the statement.
+    pub line: u32,
+}
+
+/// All steps of a thread of a template that is at a location.
+pub fn steps(program: &Program, names: &Names, location: LocationId) -> Result<Vec<Step>, Unsupported> {
+    let Some(template) = names.templates[location] else { return Ok(Vec::new()) };
+    let start = Path {
+        location,
+        shared: names.shared.iter().map(|variable| Term::variable(&variable.0)).collect(),
+        locals: names.locals[template]
+            .iter()
+            .map(|variable| Term::variable(&local(&variable.0, 0)))
+            .collect(),
+        condition: Term::truth(true),
+        choices: 0,
+    };
+    let mut steps = Vec::new();
+    for edge in &program.locations[location].edges {
+        match edge.op {
+            Op::AtomicBegin => atomic(program, &start, edge, &mut steps)?,
+            _ => {
+                let after = start.take(edge, &mut steps)?;
+                steps.extend(after.map(|path| path.arrives(edge.span)));
+            }
+        }
+    }
+    Ok(steps)
+}
+
+/// All ways through an atomic section, as in `semantics::atomic`.
+fn atomic(program: &Program, start: &Path, begin: &Edge, steps: &mut Vec<Step>) -> Result<(), Unsupported> {
+    let mut todo = vec![Path { location: begin.to, ..start.clone() }];
+    let mut ways = 0;
+    while let Some(path) = todo.pop() {
+        ways += 1;
+        if ways > WAYS {
+            return unsupported("an atomic section with too many ways through it", begin.span);
+        }
+        let edges = &program.locations[path.location].edges;
+        if edges.is_empty() {
+            steps.push(path.arrives(begin.span));
+            continue;
+        }
+        for edge in edges {
+            let after = path.take(edge, steps)?;
+            match edge.op {
+                Op::AtomicEnd => steps.extend(after.map(|path| path.arrives(begin.span))),
+                _ => todo.extend(after.filter(|path| path.condition.as_truth() != Some(false))),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A step, or a part of one.
+#[derive(Clone)]
+struct Path {
+    location: LocationId,
+    shared: Vec<Term>,
+    locals: Vec<Term>,
+    condition: Term,
+    /// How many choices have been made.
+    choices: usize,
+}
+
+/// The value of an expression, and when it has none.
+struct Valued {
+    value: Term,
+    wrong: Term,
+}
+
+/// That a number is true.
+fn nonzero(value: &Term) -> Term {
+    match value.node() {
+        Node::Choice(condition, then, other) => Term::or([
+            Term::and([condition.clone(), nonzero(then)]),
+            Term::and([condition.negation(), nonzero(other)]),
+        ]),
+        _ => value.equal(&Term::number(0)).negation(),
+    }
+}
+
+/// A truth value as a number.
+fn truth(condition: &Term) -> Term {
+    Term::choice(condition, &Term::number(1), &Term::number(0))
+}
+
+impl Path {
+    fn arrives(self, span: Span) -> Step {
+        let Path { location, shared, locals, condition, .. } = self;
+        Step { to: Some(location), condition, shared, locals, line: span.line }
+    }
+
+    /// Goes along an edge that is not the beginning of a section, as in `semantics::take`. Adds to `steps` how that goes wrong.
+    fn take(&self, edge: &Edge, steps: &mut Vec<Step>) -> Result<Option<Path>, Unsupported> {
+        let mut next = Path { location: edge.to, ..self.clone() };
+        let mut evaluation = Evaluation { before: self, after: None, made: self.choices, bounds: Vec::new() };
+        // Under these conditions the edge goes wrong, and otherwise can be taken.
+        let (mut wrong, mut allowed) = (Term::truth(false), Term::truth(true));
+        match &edge.op {
+            Op::Skip | Op::AtomicBegin | Op::AtomicEnd => {}
+            Op::Guard(expr, expected) => {
+                let valued = evaluation.value(expr, edge.span)?;
+                let holds = nonzero(&valued.value);
+                (wrong, allowed) = (valued.wrong, if *expected { holds } else { holds.negation() });
+            }
+            Op::Assert(expr) => {
+                let valued = evaluation.value(expr, edge.span)?;
+                wrong = Term::or([valued.wrong, nonzero(&valued.value).negation()]);
+            }
+            Op::Error | Op::NoResult => wrong = Term::truth(true),
+            Op::Assign(places, exprs, constraint) => {
+                let mut values = Vec::new();
+                for expr in exprs {
+                    let valued = evaluation.value(expr, edge.span)?;
+                    wrong = Term::or([wrong, valued.wrong]);
+                    values.push(valued.value);
+                }
+                for (place, value) in places.iter().zip(&values) {
+                    let stored = evaluation.store(&mut next, place, value)?;
+                    wrong = Term::or([wrong, stored]);
+                }
+                if let Some(constraint) = constraint {
+                    let after = next.clone();
+                    let mut later = Evaluation { after: Some(&after), ..evaluation };
+                    let valued = later.value(constraint, edge.span)?;
+                    wrong = Term::or([wrong, valued.wrong]);
+                    allowed = nonzero(&valued.value);
+                    let Evaluation { made, bounds, .. } = later;
+                    evaluation = Evaluation { before: self, after: None, made, bounds };
+                }
+            }
+            Op::Acquire(lock) => {
+                let (index, outside) = evaluation.lock(lock)?;
+                let holder = select(&self.shared, &index, lock.span)?;
+                (wrong, allowed) = (outside, holder.equal(&Term::number(0)));
+                put(&mut next.shared, &index, &own_number(), lock.span)?;
+            }
+            Op::Release(lock) => {
+                let (index, outside) = evaluation.lock(lock)?;
+                let holder = select(&self.shared, &index, lock.span)?;
+                wrong = Term::or([outside, holder.equal(&own_number()).negation()]);
+                put(&mut next.shared, &index, &Term::number(0), lock.span)?;
+            }
+            Op::Call(..) | Op::Return(_) => return unsupported("a procedure", edge.span),
+            Op::Spawn(..) | Op::Fork(_) => {
+                return unsupported("threads that are started on the way", edge.span);
+            }
+            Op::Wait(_) | Op::Broadcast(_) => return unsupported("an event", edge.span),
+        }
+        let reached = Term::and([self.condition.clone()].into_iter().chain(evaluation.bounds));
+        next.choices = evaluation.made;
+        next.condition = Term::and([reached.clone(), wrong.negation(), allowed]);
+        let goes_wrong = Term::and([reached, wrong]);
+        let terms = next.shared.iter().chain(&next.locals).chain([&next.condition, &goes_wrong]);
+        if terms.map(Term::size).any(|size| size > LARGEST) {
+            return unsupported("an expression that becomes too large", edge.span);
+        }
+        if goes_wrong.as_truth() != Some(false) {
+            let Path { shared, locals, .. } = self.clone();
+            steps.push(Step { to: None, condition: goes_wrong, shared, locals, line: edge.span.line });
+        }
+        Ok(Some(next).filter(|next| next.condition.as_truth() != Some(false)))
+    }
+}
+
+fn own_number() -> Term {
+    Term::variable(&local(ID, 0))
+}
+
+/// An element of an array: its first slot, its length, and the index, which is inside.
+struct Index {
+    slot: usize,
+    length: usize,
+    index: Term,
+}
+
+fn elements(all: usize, index: &Index, span: Span) -> Result<std::ops::Range<usize>, Unsupported> {
+    let end = index.slot.checked_add(index.length).filter(|&end| end <= all);
+    match end {
+        Some(end) if index.length <= LONGEST => Ok(index.slot..end),
+        Some(_) => unsupported("an array of more than 64 elements", span),
+        None => unsupported("a variable that is not there", span),
+    }
+}
+
+fn select(values: &[Term], index: &Index, span: Span) -> Result<Term, Unsupported> {
+    let elements = elements(values.len(), index, span)?.enumerate();
+    let choose = |otherwise: Term, (at, slot): (usize, usize)| {
+        Term::choice(&index.index.equal(&Term::number(at as i128)), &values[slot], &otherwise)
+    };
+    Ok(elements.fold(Term::number(0), choose))
+}
+
+fn put(values: &mut [Term], index: &Index, value: &Term, span: Span) -> Result<(), Unsupported> {
+    for (at, slot) in elements(values.len(), index, span)?.enumerate() {
+        values[slot] = Term::choice(&index.index.equal(&Term::number(at as i128)), value, &values[slot]);
+    }
+    Ok(())
+}
+
+/// Evaluates expressions of one edge, one after another.
+struct Evaluation<'a> {
+    before: &'a Path,
+    /// The values after the assignment, in its constraint.
+    after: Option<&'a Path>,
+    /// How many choices have been made.
+    made: usize,
+    /// What is true of those that were made here.
+    bounds: Vec<Term>,
+}
+
+impl Evaluation<'_> {
+    /// As `Expr::value`.
+    fn value(&mut self, expr: &Expr, span: Span) -> Result<Valued, Unsupported> {
+        let fine = |value: Term| Valued { value, wrong: Term::truth(false) };
+        let slot = |values: &[Term], slot: usize| match values.get(slot) {
+            Some(value) => Ok(fine(value.clone())),
+            None => unsupported("a variable that is not there", span),
+        };
+        let after = self.after.unwrap_or(self.before);
+        let valued = match expr {
+            Expr::Constant(value) => fine(Term::number(*value)),
+            Expr::Shared(at) => slot(&self.before.shared, *at)?,
+            Expr::Local(at) => slot(&self.before.locals, *at)?,
+            Expr::NextShared(at) => slot(&after.shared, *at)?,
+            Expr::NextLocal(at) => slot(&after.locals, *at)?,
+            Expr::SharedElement(slot, length, index, span) => {
+                let (index, wrong) = self.element((*slot, *length), index, *span)?;
+                Valued { value: select(&self.before.shared, &index, *span)?, wrong }
+            }
+            Expr::LocalElement(slot, length, index, span) => {
+                let (index, wrong) = self.element((*slot, *length), index, *span)?;
+                Valued { value: select(&self.before.locals, &index, *span)?, wrong }
+            }
+            Expr::This => fine(Term::variable(&local(SELF, 0))),
+            Expr::Choose(low, high) => {
+                let choice = Term::variable(&format!("?{}", self.made));
+                self.made += 1;
+                self.bounds.push(typed(Type::Range(*low, (*high).max(*low)), &choice));
+                fine(choice)
+            }
+            Expr::OtherLocal(_) | Expr::At(_) => return unsupported("`at` in arithmetic", span),
+            Expr::Unary(operator, operand) => {
+                let Valued { value, wrong } = self.value(operand, span)?;
+                let value = match operator {
+                    Unary::Not => truth(&nonzero(&value).negation()),
+                    Unary::Minus => value.times(-1),
+                };
+                Valued { value, wrong }
+            }
+            Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, span) => {
+                // The right one is evaluated only if the left one does not decide.
+                let (left, right) = (self.value(left, *span)?, self.value(right, *span)?);
+                let holds = nonzero(&left.value);
+                let (value, goes_on) = match operator {
+                    Binary::And => (Term::choice(&holds, &right.value, &Term::number(0)), holds),
+                    _ => (Term::choice(&holds, &Term::number(1), &right.value), holds.negation()),
+                };
+                Valued { value, wrong: Term::or([left.wrong, Term::and([goes_on, right.wrong])]) }
+            }
+            Expr::Binary(operator, left, right, span) => {
+                let (left, right) = (self.value(left, *span)?, self.value(right, *span)?);
+                let (value, wrong) = apply(*operator, &left.value, &right.value, *span)?;
+                Valued { value, wrong: Term::or([left.wrong, right.wrong, wrong]) }
+            }
+            Expr::If(condition, then, other) => {
+                let condition = self.value(condition, span)?;
+                let (then, other) = (self.value(then, span)?, self.value(other, span)?);
+                let holds = nonzero(&condition.value);
+                let wrong = [
+                    condition.wrong,
+                    Term::and([holds.clone(), then.wrong]),
+                    Term::and([holds.negation(), other.wrong]),
+                ];
+                Valued { value: Term::choice(&holds, &then.value, &other.value), wrong: Term::or(wrong) }
+            }
+        };
+        if valued.value.size().max(valued.wrong.size()) > LARGEST {
+            return unsupported("an expression that becomes too large", span);
+        }
+        Ok(valued)
+    }
+
+    /// As `element`: an index, and when it is not one of its array.
+    fn element(
+        &mut self,
+        (slot, length): (usize, usize),
+        index: &Expr,
+        span: Span,
+    ) -> Result<(Index, Term), Unsupported> {
+        let Valued { value, wrong } = self.value(index, span)?;
+        let inside = Term::and([Term::number(0).at_most(&value), value.less(&Term::number(length as i128))]);
+        Ok((Index { slot, length, index: value }, Term::or([wrong, inside.negation()])))
+    }
+
+    fn lock(&mut self, lock: &LockPlace) -> Result<(Index, Term), Unsupported> {
+        match &lock.element {
+            Some((length, index)) => self.element((lock.slot, *length), index, lock.span),
+            None => Ok((Index { slot: lock.slot, length: 1, index: Term::number(0) }, Term::truth(false))),
+        }
+    }
+
+    /// As `store`, for one place. When that goes wrong.
+    fn store(&mut self, next: &mut Path, place: &Place, value: &Term) -> Result<Term, Unsupported> {
+        let plain =
+            |slot: &usize| (Index { slot: *slot, length: 1, index: Term::number(0) }, Term::truth(false));
+        let (shared, (index, outside)) = match &place.target {
+            Target::Shared(slot) => (true, plain(slot)),
+            Target::Local(slot) => (false, plain(slot)),
+            Target::SharedElement(slot, length, index) => {
+                (true, self.element((*slot, *length), index, place.span)?)
+            }
+            Target::LocalElement(slot, length, index) => {
+                (false, self.element((*slot, *length), index, place.span)?)
+            }
+            Target::Others(_) => return unsupported("a write to other threads", place.span),
+        };
+        put(if shared { &mut next.shared } else { &mut next.locals }, &index, value, place.span)?;
+        Ok(Term::or([outside, typed(place.ty, value).negation()]))
+    }
+}
+
+/// As `expression::apply`: the value, and when there is none.
+fn apply(operator: Binary, left: &Term, right: &Term, span: Span) -> Result<(Term, Term), Unsupported> {
+    let value = match operator {
+        Binary::Equal => truth(&left.equal(right)),
+        Binary::Unequal => truth(&left.equal(right).negation()),
+        Binary::Less => truth(&left.less(right)),
+        Binary::LessEqual => truth(&left.at_most(right)),
+        Binary::Greater => truth(&right.less(left)),
+        Binary::GreaterEqual => truth(&right.at_most(left)),
+        Binary::Plus => left.plus(right),
+        Binary::Minus => left.minus(right),
+        Binary::Times => match (left.as_number(), right.as_number()) {
+            (_, Some(factor)) => left.times(factor),
+            (Some(factor), _) => right.times(factor),
+            _ => return unsupported("a product of two variables", span),
+        },
+        Binary::Divide | Binary::Remainder => {
+            let Some(divisor) = right.as_number() else {
+                return unsupported("a division by a variable", span);
+            };
+            if divisor == 0 {
+                return Ok((Term::number(0), Term::truth(true)));
+            }
+            // Programs round towards zero, terms round down: so divide what is not negative.
+            let (size, negative) = (divisor.saturating_abs(), left.less(&Term::number(0)));
+            let magnitude = Term::choice(&negative, &left.times(-1), left);
+            let (part, turned) = match operator {
+                Binary::Divide => (magnitude.quotient(size), (divisor < 0)),
+                _ => (magnitude.remainder(size), false),
+            };
+            let (same, opposite) =
+                if turned { (part.times(-1), part) } else { (part.clone(), part.times(-1)) };
+            Term::choice(&negative, &opposite, &same)
+        }
+        Binary::And | Binary::Or => return unsupported("`&&` or `||` of both sides", span),
+    };
+    Ok((value, Term::truth(false)))
+}
+
+/// The value of a property that counts no threads, and when it has none, over shared variables and choices from this number on.
+pub fn property(
+    names: &Names,
+    expr: &Expr,
+    span: Span,
+    made: &mut usize,
+) -> Result<(Term, Term, Term), Unsupported> {
+    let mut own = false;
+    expr.visit(&mut |part| own |= matches!(part, Expr::This));
+    if own {
+        return unsupported("`self` here", span);
+    }
+    let shared = names.shared.iter().map(|variable| Term::variable(&variable.0)).collect();
+    let state =
+        Path { location: 0, shared, locals: Vec::new(), condition: Term::truth(true), choices: *made };
+    let mut evaluation = Evaluation { before: &state, after: None, made: *made, bounds: Vec::new() };
+    let Valued { value, wrong } = evaluation.value(expr, span)?;
+    *made = evaluation.made;
+    Ok((nonzero(&value), wrong, Term::and(evaluation.bounds)))
+}
