@@ -8,9 +8,10 @@
 //! A pushdown rule changes the shared state and one stack. Where the [reference semantics](crate::program::semantics)
 //! does more in one step, the encoding takes several, and the mode lets nobody else move in between:
 //!
-//! * *return with results*: the frame is popped and the mode carries the results, until the frame that then lies on top
-//!   takes them; no other thread can have such a frame on top. If a thread was started inside the procedure, what lies
-//!   at the [bottom](Point::Bottom) of its stack takes them;
+//! * *return*, if the procedure has results, or some call of it leads to where threads are counted or wait: the frame is
+//!   popped and the mode carries the results, until the frame that then lies on top takes them and comes to where the call
+//!   leads; no other thread can have such a frame on top. If a thread was started inside the procedure, what lies at the
+//!   [bottom](Point::Bottom) of its stack takes them;
 //! * *spawn*: the mode carries the first frame of the new thread, until a thread that has not started takes it. Each
 //!   template has a pool of such threads; when it is empty, the system stops there and says that it is
 //!   [incomplete](Pushdown::incomplete), so that nothing is proved, while whatever is found is real;
@@ -34,6 +35,7 @@ use crate::program::semantics::{self, Frame, Outcome, Thread};
 use crate::program::{Count, Expr, Location, LocationId, Op, Program, Span, TemplateId, Value, Variable};
 use crate::property::{Pattern, Property};
 use crate::pushdown::{Pushdown, Rule, Shared, Stack, State, Symbol};
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use table::Table;
 
@@ -121,6 +123,8 @@ pub struct Encoded {
     endless: Vec<bool>,
     /// What of the properties depends on where threads are, and the counter for each.
     watched: Vec<Vec<LocationId>>,
+    /// For each procedure, whether its callers have something to do when it returns.
+    awaited: Vec<bool>,
     /// Where threads stand for any number: a counter with this value or more is kept at it.
     cap: Option<Value>,
     /// What must never be true, over shared values and counters.
@@ -171,6 +175,7 @@ impl Encoded {
             kinds: kinds(program, &roles, !holders && !mixed),
             cap,
             never,
+            awaited: awaited(program, &watched),
             watched,
             holders,
             mixed,
@@ -321,10 +326,10 @@ impl Encoded {
         State { shared: self.table.shared(shared), stacks }
     }
 
-    /// Whether a thread whose first frame is at a location may return results from it.
+    /// Whether a thread whose first frame is at a location may return from it as if to a caller.
     fn returns_to_nobody(&self, template: TemplateId, location: LocationId) -> bool {
-        self.program.locations[location].procedure != self.program.templates[template].body
-            && !self.program.procedure_of(location).results.is_empty()
+        let procedure = self.program.locations[location].procedure;
+        procedure != self.program.templates[template].body && self.awaited[procedure]
     }
 
     /// The cell of a frame.
@@ -464,6 +469,19 @@ fn counted(expr: &Expr, watched: &[Vec<LocationId>], first: usize) -> Expr {
         Expr::If(condition, then, other) => Expr::If(again(condition), again(then), again(other)),
         leaf => leaf.clone(),
     }
+}
+
+/// For each procedure, whether it has results, or one of its calls leads to where threads are counted or wait.
+fn awaited(program: &Program, watched: &[Vec<LocationId>]) -> Vec<bool> {
+    let mut awaited: Vec<bool> =
+        program.procedures.iter().map(|procedure| !procedure.results.is_empty()).collect();
+    let noticed: HashSet<LocationId> = watched.iter().flatten().copied().collect();
+    for edge in program.locations.iter().flat_map(|location| &location.edges) {
+        if let Op::Call(callee, ..) = edge.op {
+            awaited[callee] |= noticed.contains(&edge.to) || program.waits_for(edge.to).is_some();
+        }
+    }
+    awaited
 }
 
 fn roles(program: &Program, threads: &Threads) -> Result<Vec<Role>, NoEncoding> {

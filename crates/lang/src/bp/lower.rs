@@ -182,8 +182,7 @@ impl<'a> Lowering<'a> {
         self.own = own;
     }
 
-    /// Adds what is neither in the text nor missing from it: bodies of threads that call a function, and a step between
-    /// a call and a wait.
+    /// Adds what is neither in the text nor missing from it: bodies of threads that call a function.
     fn finish(mut self) -> Parsed {
         if self.mixed {
             for span in std::mem::take(&mut self.foreign_forks) {
@@ -205,7 +204,6 @@ impl<'a> Lowering<'a> {
         for (template, procedure, parameters) in wrapped {
             self.wrap(template, procedure, parameters);
         }
-        self.step_before_waiting();
         super::atomic::check(&self.program, &mut self.diagnostics);
         let program = (!self.diagnostics.has_errors()).then_some(self.program);
         Parsed { program, diagnostics: self.diagnostics }
@@ -225,22 +223,6 @@ impl<'a> Lowering<'a> {
         let procedure =
             Procedure { name, locals: Vec::new(), parameters: 0, results: Vec::new(), entry, span };
         self.program.procedures.push(procedure);
-    }
-
-    fn step_before_waiting(&mut self) {
-        for from in 0..self.program.locations.len() {
-            for edge in 0..self.program.locations[from].edges.len() {
-                let Edge { ref op, to, span } = self.program.locations[from].edges[edge];
-                if !matches!(op, Op::Call(..)) || self.program.waits_for(to).is_none() {
-                    continue;
-                }
-                let between = self.program.locations.len();
-                let procedure = self.program.locations[from].procedure;
-                let step = Edge { op: Op::Skip, to, span };
-                self.program.locations.push(Location { procedure, edges: vec![step], span });
-                self.program.locations[from].edges[edge].to = between;
-            }
-        }
     }
 
     /// The event that all waits and broadcasts are about.

@@ -273,10 +273,9 @@ impl Encoded {
             let results = semantics::returned(program, mover.location, results, edge.span, scope, choices)?;
             let mut values = mover.values.to_vec();
             self.arrive(&mut values, mover.location, -1);
-            let key = if self.program.procedure_of(mover.location).results.is_empty() {
-                self.settled(values)
-            } else {
-                Key { mode: Mode::Results(results.into()), values: values.into() }
+            let key = match self.awaited[program.locations[mover.location].procedure] {
+                true => Key { mode: Mode::Results(results.into()), values: values.into() },
+                false => self.settled(values),
             };
             Ok((key, Word::POP))
         });
@@ -342,9 +341,7 @@ impl Encoded {
     pub(super) fn return_point(&self, location: LocationId, edge: usize) -> Point {
         let edges = &self.program.locations[location].edges;
         match edges.get(edge).map(|edge| (&edge.op, edge.to)) {
-            Some((Op::Call(callee, ..), to)) if self.program.procedures[*callee].results.is_empty() => {
-                Point::At(to)
-            }
+            Some((Op::Call(callee, ..), to)) if !self.awaited[*callee] => Point::At(to),
             _ => Point::Returning(location, edge),
         }
     }

@@ -66,7 +66,7 @@ impl Cell {
         Cell { point: Point::Idle, locals: Box::default() }
     }
 
-    /// What lies under a procedure with results that nobody has called.
+    /// What lies under a procedure that nobody has called and whose callers would await its return.
     pub fn bottom() -> Cell {
         Cell { point: Point::Bottom, locals: Box::default() }
     }
@@ -79,10 +79,10 @@ pub enum Point {
     Idle,
     /// At a location.
     At(LocationId),
-    /// Under the first frame of a thread that was started inside a procedure with results: nobody takes these.
+    /// Under the first frame of a thread that was started inside a procedure whose callers await its return: there is none.
     Bottom,
-    /// At the end of this edge of this location, when others have done their part: where a procedure with results returns
-    /// to, or where a thread stands aside during a broadcast.
+    /// At the end of this edge of this location, when others have done their part: where a procedure returns to that has
+    /// results or leads to where threads are counted, or where a thread stands aside during a broadcast.
     Returning(LocationId, usize),
 }
 

@@ -96,7 +96,6 @@ impl Flow {
         let mut resolver = Resolver::new(self, labels);
         resolver.resolve();
         let entry = resolver.becomes[entry];
-        resolver.separate_returns(labels);
         let flow = resolver.flow;
         let seen = flow.reachable(entry);
         let mut order: Vec<Point> = (0..flow.points.len()).filter(|&point| seen[point]).collect();
@@ -257,38 +256,6 @@ impl Resolver {
         self.becomes.push(point);
         self.apart.push(false);
         point
-    }
-
-    /// Lets no call return to a place with a label, or to one where the thread waits: it would be there without a step of
-    /// its own. A step that does nothing comes in between.
-    fn separate_returns(&mut self, labels: &[Labelled<'_>]) {
-        let mut special: Vec<bool> = self.flow.points.iter().map(|_| false).collect();
-        for label in labels {
-            special[self.becomes[label.point]] = true;
-        }
-        for (point, out) in self.flow.points.iter().enumerate() {
-            if let Out::Steps(steps) = out {
-                special[point] |= steps.iter().any(|step| matches!(step.op, Op::Wait(_)));
-            }
-        }
-        let mut between: HashMap<Point, Point> = HashMap::new();
-        for point in 0..special.len() {
-            let Out::Steps(mut steps) =
-                std::mem::replace(&mut self.flow.points[point], Out::Pass(Vec::new()))
-            else {
-                continue;
-            };
-            for step in steps.iter_mut().filter(|step| matches!(step.op, Op::Call(..)) && special[step.to]) {
-                let to = step.to;
-                let span = self.flow.spans[to];
-                step.to = *between.entry(to).or_insert_with(|| {
-                    let point = self.flow.point();
-                    self.flow.steps(point, vec![Edge { op: Op::Skip, to, span }], span);
-                    point
-                });
-            }
-            self.flow.points[point] = Out::Steps(steps);
-        }
     }
 }
 

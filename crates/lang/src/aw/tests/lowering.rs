@@ -254,7 +254,7 @@ fn shared_variables_have_initial_values() {
 }
 
 #[test]
-fn calls_return_to_places_of_their_own() {
+fn calls_return_to_the_next_statement() {
     assert_snapshot!(body("x = f(1); f(2); int i = f(x); y = i;"), @"
     t:
       1 x = f(1) -> 2
@@ -265,19 +265,16 @@ fn calls_return_to_places_of_their_own() {
     ");
     assert_snapshot!(body("f(1); l: x = 1; f(2); wait e; f(3);"), @"
     t:
-      1 f(1) -> 3
-      2 l: x = 1 -> 4
-      3 skip -> 2
-      4 f(2) -> 6
-      5 wait e -> 7
-      6 skip -> 5
-      7 f(3) -> 8
-      8
+      1 f(1) -> 2
+      2 l: x = 1 -> 3
+      3 f(2) -> 4
+      4 wait e -> 5
+      5 f(3) -> 6
+      6
     ");
     assert_snapshot!(body("loop { l: x = f(1); }"), @"
     t:
-      1 l: x = f(1) -> 2
-      2 skip -> 1
+      1 l: x = f(1) -> 1
     ");
 }
 

@@ -113,6 +113,17 @@ thread t { x = fact(5); assert x == 120; fact(1); assert x == 119; }";
 }
 
 #[test]
+fn a_return_leads_to_the_next_statement_in_the_same_step() {
+    let quick = "shared 0..1 x; proc f() : 0..1 { return 1; }\nthread p { x = f(); loop { l: skip; } }";
+    expect(&format!("{quick} never x == 1 && at(l) == 0;"), &[]);
+    let element = "shared 0..1 a[2]; proc f() : 0..1 { return 1; }\nthread p { a[1] = f(); l: await false; }";
+    expect(&format!("{element} never a[1] == 1 && at(l) == 0;"), &[("stuck", 0)]);
+    let told = "shared 0..1 x; event e; proc f() : 0..1 { return 1; }
+thread p { x = f(); wait e; } thread q { await x == 1; broadcast e; }";
+    expect(told, &[]);
+}
+
+#[test]
 fn locks_events_and_tasks() {
     let philosophers = "lock fork[3]; thread p[3] { acquire(fork[self]); acquire(fork[(self + 1) % 3]); release(fork[self]); release(fork[(self + 1) % 3]); }";
     expect(philosophers, &[("stuck", 0)]);

@@ -265,13 +265,12 @@ fn atomic_sections_waits_and_broadcasts() {
       2 g := 1 -> 3
       3 AtomicEnd -> 4
       4 Broadcast(0) -> 5
-      5  := f() -> 10
+      5  := f() -> 6
       6 w: Wait(0) -> 7
       7 end
     f/0/0
       8 Skip -> 9
       9 return  -> 9
-      10 Skip -> 6
     ");
 }
 
