@@ -2,7 +2,7 @@
 //!
 //! An engine's trace is about the [encoding](Encoded) of a program. Here each of its steps is matched with a step of the
 //! [reference semantics](semantics); where the encoding takes several steps with nobody else moving in between, they are
-//! one. So what is shown to a user is a run of the program, whatever the encoding and its reductions did.
+//! one; where it chooses the initial value of a variable, the program does nothing. So what is shown to a user is a run of the program, whatever the encoding and its reductions did.
 //!
 //! Invariant: before each step, the encoding of the program's state, its threads in the slots known so far, is the state
 //! of the trace. Values that the encoding leaves out are those that no longer matter, so any step that fits will do.
@@ -12,8 +12,9 @@ use crate::{Rejection, StopReason, Trace};
 use allways_model::encoding::{Encoded, Mode};
 use allways_model::notation::show_state;
 use allways_model::program::semantics::{self, Outcome, State};
-use allways_model::program::{LocationId, Span, Violation};
+use allways_model::program::{LocationId, Slot, Span, Value, Violation};
 use allways_model::pushdown;
+use std::collections::HashMap;
 
 /// A run of a program that goes wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,8 +59,9 @@ pub enum End {
 pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
     let program = encoded.program();
     let slots = encoded.initial_slots();
+    let values = chosen(encoded, trace);
     let initial = encoded
-        .lift(&trace.initial)
+        .lift(&trace.initial, |slot| values.get(&slot).copied())
         .ok_or_else(|| Rejection::NotInitial(shorten(&show_state(encoded, &trace.initial))))?;
     let mut run =
         Run { initial: initial.clone(), slots: slots.clone(), steps: Vec::new(), end: End::Deadlock };
@@ -72,6 +74,12 @@ pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
     while index < trace.steps.len() {
         let first = index;
         let mover = trace.steps[first].thread;
+        let before = if first == 0 { &trace.initial } else { &trace.steps[first - 1].state };
+        if encoded.chosen(before, &trace.steps[first].state).is_some() {
+            // The program has had that value from the start.
+            index += 1;
+            continue;
+        }
         let passing =
             |at: usize| !matches!(mode(encoded, &trace.steps[at].state), Mode::Normal | Mode::Violated);
         while index + 1 < trace.steps.len() && passing(index) {
@@ -109,6 +117,13 @@ pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
         let state = shorten(&show_state(encoded, &encoded.encode(&state, &slots)));
         Err(Rejection::NotBad { step: trace.steps.len(), state })
     }
+}
+
+/// The values that are chosen on the way for variables that may start with any.
+fn chosen(encoded: &Encoded, trace: &Trace) -> HashMap<Slot, Value> {
+    let before = std::iter::once(&trace.initial).chain(trace.steps.iter().map(|step| &step.state));
+    let steps = before.zip(&trace.steps);
+    steps.filter_map(|(before, step)| encoded.chosen(before, &step.state)).collect()
 }
 
 fn mode(encoded: &Encoded, state: &pushdown::State) -> Mode {
@@ -156,7 +171,7 @@ impl Walk<'_> {
                         let violation = *violation;
                         return Some((taken(next, slots, started), Some(violation)));
                     }
-                    if wrong.is_none() && self.encoded.encode(&next, &slots) == *goal {
+                    if wrong.is_none() && self.encoded.stands_for(goal, &next, &slots) {
                         return Some((taken(next, slots, started), None));
                     }
                 }

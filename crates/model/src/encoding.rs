@@ -18,6 +18,9 @@
 //! * *broadcast*: the mode counts the threads that are still to be woken; how many wait is a counter
 //!   (`broadcast.rs`).
 //!
+//! If there are too many initial states, shared variables that may start with any value have none at first, and get one
+//! when it is first asked for (`open.rs`).
+//!
 //! What a property asks of the locations of threads (`at`) is kept in counters too, so that whether a state violates the
 //! program's properties depends on the shared state alone. A violation is a shared state of its own, with no way out.
 //!
@@ -27,12 +30,15 @@
 mod broadcast;
 mod crowd;
 mod names;
+mod open;
 mod rules;
 mod table;
 
 use crate::program::reduction::{Reduction, reduce};
 use crate::program::semantics::{self, Frame, Outcome, Thread};
-use crate::program::{Count, Expr, Location, LocationId, Op, Program, Span, TemplateId, Value, Variable};
+use crate::program::{
+    Count, Expr, Location, LocationId, Op, Program, Slot, Span, TemplateId, Value, Variable,
+};
 use crate::property::{Pattern, Property};
 use crate::pushdown::{Pushdown, Rule, Shared, Stack, State, Symbol};
 use std::collections::HashSet;
@@ -91,7 +97,7 @@ pub struct NoEncoding {
 }
 
 /// The most initial states.
-const MOST_INITIAL: usize = 1 << 16;
+pub const MOST_INITIAL: usize = 1 << 16;
 
 /// The most threads.
 const MOST_THREADS: usize = 1 << 16;
@@ -133,6 +139,8 @@ pub struct Encoded {
     holders: bool,
     /// Whether threads have values among the shared ones.
     mixed: bool,
+    /// For each shared slot, whether its initial value is left open until somebody asks for it.
+    open: Vec<bool>,
     names: Names,
     table: Table,
     initial: Vec<State>,
@@ -145,6 +153,17 @@ pub struct Encoded {
 impl Encoded {
     /// Encodes a program. Without `reduced`, nothing is left out that does not matter.
     pub fn new(program: &Program, threads: &Threads, reduced: bool) -> Result<Encoded, NoEncoding> {
+        Encoded::with_initial(program, threads, reduced, MOST_INITIAL)
+    }
+
+    /// Encodes a program. If it has more initial states than so many, shared variables that may start with any value have
+    /// none until it is asked for, unless a property reads them.
+    pub fn with_initial(
+        program: &Program,
+        threads: &Threads,
+        reduced: bool,
+        most: usize,
+    ) -> Result<Encoded, NoEncoding> {
         let roles = roles(program, threads)?;
         let reduction = if reduced { reduce(program) } else { Reduction::none(program) };
         let mut watched: Vec<Vec<LocationId>> = Vec::new();
@@ -179,6 +198,7 @@ impl Encoded {
             watched,
             holders,
             mixed,
+            open: vec![false; program.shared_slots()],
             names: Names::new(program),
             table: Table::default(),
             initial: Vec::new(),
@@ -190,7 +210,13 @@ impl Encoded {
             program: program.clone(),
             reduced: reduction,
         };
-        encoded.initial = encoded.initial_states()?;
+        encoded.initial = match encoded.initial_states(most) {
+            Ok(initial) => initial,
+            Err(_) => {
+                encoded.leave_open();
+                encoded.initial_states(MOST_INITIAL)?
+            }
+        };
         Ok(encoded)
     }
 
@@ -226,16 +252,15 @@ impl Encoded {
         self.table.size()
     }
 
-    fn initial_states(&self) -> Result<Vec<State>, NoEncoding> {
+    fn initial_states(&self, most: usize) -> Result<Vec<State>, NoEncoding> {
         let program = &self.reduced.program;
-        let counts = self.initial_counts();
         let too_many = || {
             let open = program.shared.iter().chain(program.procedures.iter().flat_map(|p| &p.locals));
             let open = open.filter(|variable| variable.initial.contains(&None));
             let span = open.map(|variable| variable.span).next_back().unwrap_or_default();
             NoEncoding { what: format!("more than {MOST_INITIAL} initial states"), span }
         };
-        let states = semantics::State::initial(program, &counts).ok_or_else(too_many)?;
+        let states = self.starts().filter(|states| states.len() <= most).ok_or_else(too_many)?;
         let slots = self.initial_slots();
         let mut initial: Vec<State> = states.iter().map(|state| self.encode(state, &slots)).collect();
         if !self.crowd(&mut initial) {
@@ -252,18 +277,23 @@ impl Encoded {
         self.roles.iter().map(|role| if role.pooled { None } else { next.next() }).collect()
     }
 
-    /// An initial state of the program for one of the system. What does not matter has its least value.
-    pub fn lift(&self, state: &State) -> Option<semantics::State> {
+    /// An initial state of the program for one of the system. What does not matter has its least value, and so has what is
+    /// left open, unless `chosen` says otherwise.
+    pub fn lift(&self, state: &State, chosen: impl Fn(Slot) -> Option<Value>) -> Option<semantics::State> {
         let key = self.table.key(state.shared);
-        if key.mode == Mode::Violated {
+        let (values, stacks) = match key.mode {
             // Which values violate the property is not kept; few programs start with a violation.
-            let counts = self.initial_counts();
-            let states = semantics::State::initial(&self.program, &counts)?;
-            return states.into_iter().find(|state| state.violated(&self.program).is_some());
-        }
-        let shared = lifted(&self.program.shared, |slot| self.reduced.shared[slot].then(|| key.values[slot]));
+            Mode::Violated => {
+                let wrong = |state: &semantics::State| state.violated(&self.reduced.program).is_some();
+                self.parts(&self.starts()?.into_iter().find(wrong)?, &self.initial_slots())
+            }
+            _ => (key.values.to_vec(), state.stacks.clone()),
+        };
+        let kept = |slot: Slot| Some(values[slot]).filter(|_| self.reduced.shared[slot]);
+        let value = |slot| kept(slot).filter(|&value| !self.is_open(slot, value)).or_else(|| chosen(slot));
+        let shared = lifted(&self.program.shared, value);
         let mut lift = semantics::State { shared, threads: Vec::new() };
-        for (slot, (role, stack)) in self.roles.iter().zip(&state.stacks).enumerate() {
+        for (slot, (role, stack)) in self.roles.iter().zip(&stacks).enumerate() {
             if role.pooled {
                 continue;
             }
@@ -271,7 +301,7 @@ impl Encoded {
             let body = &self.program.procedures[self.program.templates[role.template].body];
             let live = self.live_at(cell.point);
             let locals = lifted(&body.locals, |local| live[local].then(|| cell.locals[local]));
-            let locals = self.with_mixed(&key.values, slot, &locals);
+            let locals = self.with_mixed(&values, slot, &locals);
             let frame = Frame { location: body.entry, calling: None, locals };
             let id = lift.threads.len();
             lift.threads.push(Thread { template: role.template, id, this: role.this, stack: vec![frame] });
@@ -289,6 +319,12 @@ impl Encoded {
     /// The state of the pushdown system for one of the program, in which the threads sit in these slots: for each thread
     /// of the system the thread of the program, if it has started.
     pub fn encode(&self, state: &semantics::State, slots: &[Option<usize>]) -> State {
+        let (values, stacks) = self.parts(state, slots);
+        State { shared: self.table.shared(self.settled(values)), stacks }
+    }
+
+    /// The shared values and the stacks for a state of the program.
+    fn parts(&self, state: &semantics::State, slots: &[Option<usize>]) -> (Vec<Value>, Vec<Stack>) {
         let mut values = self.values(&state.shared);
         for (slot, value) in values.iter_mut().enumerate().take(state.shared.len()) {
             if self.holders && self.reduced.locks[slot] && *value != 0 {
@@ -322,8 +358,7 @@ impl Encoded {
             }
             stacks.push(Stack::from_top(symbols));
         }
-        let shared = self.settled(values);
-        State { shared: self.table.shared(shared), stacks }
+        (values, stacks)
     }
 
     /// Whether a thread whose first frame is at a location may return from it as if to a caller.

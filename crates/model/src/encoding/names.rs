@@ -7,6 +7,7 @@
 
 use super::Encoded;
 use super::table::{Cell, Key, Mode, Point};
+use crate::program::expression::OPEN;
 use crate::program::{LocationId, Program, Value, slot_name};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -87,9 +88,13 @@ impl Encoded {
 
     pub(super) fn name_key(&self, key: &Key) -> String {
         let mut text = String::new();
-        for (name, value) in self.value_names().iter().zip(&key.values) {
+        for (slot, (name, value)) in self.value_names().iter().zip(&key.values).enumerate() {
             if let Some(name) = name {
-                let _ = write!(text, "{}{name}={value}", if text.is_empty() { "" } else { ";" });
+                let _ = write!(text, "{}{name}=", if text.is_empty() { "" } else { ";" });
+                let _ = match self.is_open(slot, *value) {
+                    true => write!(text, "any"),
+                    false => write!(text, "{value}"),
+                };
             }
         }
         let mode = match &key.mode {
@@ -117,10 +122,16 @@ impl Encoded {
         }
         let mut parts = values.split(';').filter(|part| !part.is_empty() && *part != "()");
         let mut read = Vec::new();
-        for name in self.value_names() {
+        for (slot, name) in self.value_names().into_iter().enumerate() {
             read.push(match name {
                 None => 0,
-                Some(name) => value_after(parts.next()?, &name)?,
+                Some(name) => {
+                    let part = parts.next()?;
+                    match part.strip_prefix(&*name).is_some_and(|rest| rest == "=any") {
+                        true => Some(OPEN).filter(|&open| self.is_open(slot, open))?,
+                        false => value_after(part, &name).filter(|&value| !self.is_open(slot, value))?,
+                    }
+                }
             });
         }
         if parts.next().is_some() {

@@ -4,6 +4,7 @@
 //! concerns more (the caller's frame, other threads) is done in several steps, with a mode in between.
 
 use super::Encoded;
+use super::open::Reads;
 use super::table::{Cell, Key, Mode, Point};
 use crate::program::expression::{Choices, NoValue, Scope};
 use crate::program::semantics::{self, Frame, Outcome, Thread};
@@ -20,6 +21,8 @@ pub(super) struct Mover<'a> {
     pub location: LocationId,
     pub values: &'a [Value],
     pub locals: Vec<Value>,
+    /// The slot that a rule reads although its value is left open, if one does.
+    pub open: &'a Reads,
 }
 
 impl Encoded {
@@ -30,10 +33,14 @@ impl Encoded {
             return rules;
         }
         let (key, cell) = (self.table.key(shared), self.table.cell(top));
+        let open = Reads::default();
         for key in self.resolved(&key, cell.point) {
             if self.consistent(&key, cell.point) {
-                self.make_rules_at(thread, (shared, &key), (top, &cell), &mut rules);
+                self.make_rules_at(thread, (shared, &key), (top, &cell), &open, &mut rules);
             }
+        }
+        if let Some(slot) = open.first() {
+            return self.close(&key, top, slot);
         }
         rules.sort_unstable();
         rules.dedup();
@@ -45,18 +52,19 @@ impl Encoded {
         thread: usize,
         (shared, key): (Shared, &Key),
         (top, cell): (Symbol, &Cell),
+        open: &Reads,
         rules: &mut Vec<Rule>,
     ) {
         let values = &*key.values;
         match (&key.mode, cell.point) {
             (Mode::Normal, Point::At(location)) => {
                 let locals = self.with_mixed(values, thread, &cell.locals);
-                let mover = Mover { thread, top, location, values, locals };
+                let mover = Mover { thread, top, location, values, locals, open };
                 self.normal(&mover, rules);
             }
             (Mode::Results(results), Point::Returning(location, edge)) => {
                 let locals = self.with_mixed(values, thread, &cell.locals);
-                let mover = Mover { thread, top, location, values, locals };
+                let mover = Mover { thread, top, location, values, locals, open };
                 self.results(&mover, edge, results, rules);
             }
             (Mode::Starting(template, first, mixed), Point::Idle)
@@ -80,7 +88,7 @@ impl Encoded {
                 if self.program.waits_for(location) == Some(*event) =>
             {
                 let locals = self.with_mixed(values, thread, &cell.locals);
-                let mover = Mover { thread, top, location, values, locals };
+                let mover = Mover { thread, top, location, values, locals, open };
                 self.woken(&mover, (0, *event), (left.wrapping_sub(1), *aside), rules);
             }
             (Mode::Settling(aside), Point::Returning(location, edge)) => {
@@ -121,7 +129,10 @@ impl Encoded {
                 }
                 Op::Wait(_) => {}
                 _ => {
-                    let steps = alone.get_or_insert_with(|| semantics::steps(program, &self.alone(mover), 0));
+                    let steps = alone.get_or_insert_with(|| {
+                        let steps = semantics::steps_unless_open(program, &self.alone(mover), 0);
+                        steps.unwrap_or_else(|slot| mover.open.note(slot))
+                    });
                     for step in steps.iter().filter(|step| step.edge == index) {
                         self.follow(mover, edge, &step.outcome, rules);
                     }
@@ -258,6 +269,7 @@ impl Encoded {
                     self.add(rules, (Key::violated(), Word::one(mover.top)), edge.span.line);
                 }
                 Err(NoValue::TooLarge(span)) => self.give_up(span),
+                Err(NoValue::Open(slot)) => mover.open.note(slot),
             }
             tried += 1;
             if tried > semantics::MOST {
@@ -297,7 +309,8 @@ impl Encoded {
 
     fn assigned(&self, mover: &Mover<'_>, edge: &Edge, places: &[Place], results: &[Value]) -> Vec<Outcome> {
         let state = self.alone(mover);
-        semantics::store_results(&state, places, results, edge.to)
+        let outcomes = semantics::store_results(&state, places, results, edge.to);
+        outcomes.unwrap_or_else(|slot| mover.open.note(slot))
     }
 
     fn spawn(

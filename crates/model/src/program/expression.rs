@@ -101,6 +101,17 @@ pub enum NoValue {
     Wrong(Violation),
     /// A number is too large to be represented. The program has a meaning, but it is not followed any further.
     TooLarge(Span),
+    /// The value of this shared slot is left [open](OPEN).
+    Open(Slot),
+}
+
+/// Stands in a shared slot for a value that is still to be chosen. No expression has this value: who reads it is told so
+/// by [`NoValue::Open`]. (It is also the least number of 64 bits, which is therefore beyond what is followed.)
+pub const OPEN: Value = Value::MIN;
+
+/// The value of a shared slot, if it has one.
+fn known(shared: &[Value], slot: Slot) -> Result<Value, NoValue> {
+    if shared[slot] == OPEN { Err(NoValue::Open(slot)) } else { Ok(shared[slot]) }
 }
 
 impl Expr {
@@ -108,15 +119,15 @@ impl Expr {
     pub fn value(&self, scope: &Scope<'_>, choices: &mut Choices) -> Result<Value, NoValue> {
         Ok(match self {
             Expr::Constant(value) => *value,
-            Expr::Shared(slot) => scope.shared[*slot],
+            Expr::Shared(slot) => known(scope.shared, *slot)?,
             Expr::Local(slot) => scope.locals[*slot],
             Expr::SharedElement(slot, length, index, span) => {
-                scope.shared[slot + element(index, *length, *span, scope, choices)?]
+                known(scope.shared, slot + element(index, *length, *span, scope, choices)?)?
             }
             Expr::LocalElement(slot, length, index, span) => {
                 scope.locals[slot + element(index, *length, *span, scope, choices)?]
             }
-            Expr::NextShared(slot) => scope.next.map_or(scope.shared, |next| next.0)[*slot],
+            Expr::NextShared(slot) => known(scope.next.map_or(scope.shared, |next| next.0), *slot)?,
             Expr::NextLocal(slot) => scope.next.map_or(scope.locals, |next| next.1)[*slot],
             // Hints are for abstractions; nothing evaluates them.
             Expr::OtherLocal(_) => 0,

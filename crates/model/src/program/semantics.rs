@@ -11,8 +11,8 @@
 
 use super::expression::{Choices, NoValue, Scope, element};
 use super::{
-    Count, Edge, Expr, LocationId, LockPlace, Op, Place, Procedure, Program, Span, Target, TemplateId, Value,
-    Violation, Wrong,
+    Count, Edge, Expr, LocationId, LockPlace, Op, Place, Procedure, Program, Slot, Span, Target, TemplateId,
+    Value, Violation, Wrong,
 };
 use std::collections::HashSet;
 
@@ -181,18 +181,31 @@ impl From<NoValue> for Outcome {
         match no_value {
             NoValue::Wrong(violation) => Outcome::Wrong(violation),
             NoValue::TooLarge(span) => Outcome::Beyond(span),
+            NoValue::Open(_) => Outcome::Beyond(Span::default()),
         }
     }
 }
 
 /// The steps that a thread can take.
 pub fn steps(program: &Program, state: &State, thread: usize) -> Vec<Step> {
+    steps_noting(program, state, thread, &mut None)
+}
+
+/// The steps that a thread can take. If one of them reads a shared slot whose value is left [open](super::expression::OPEN),
+/// which one it is instead.
+pub fn steps_unless_open(program: &Program, state: &State, thread: usize) -> Result<Vec<Step>, Slot> {
+    let mut open = None;
+    let steps = steps_noting(program, state, thread, &mut open);
+    open.map_or(Ok(steps), Err)
+}
+
+fn steps_noting(program: &Program, state: &State, thread: usize, open: &mut Option<Slot>) -> Vec<Step> {
     let Some(top) = state.threads[thread].top() else { return Vec::new() };
     let mut steps: Vec<Step> = Vec::new();
     for (index, edge) in program.locations[top.location].edges.iter().enumerate() {
         let outcomes = match edge.op {
-            Op::AtomicBegin => atomic(program, state, thread, edge),
-            _ => take_each(program, state, thread, index, edge),
+            Op::AtomicBegin => atomic(program, state, thread, edge, open),
+            _ => take_each(program, state, thread, (index, edge), open),
         };
         steps.extend(outcomes.into_iter().map(|outcome| Step { edge: index, outcome }));
     }
@@ -200,14 +213,25 @@ pub fn steps(program: &Program, state: &State, thread: usize) -> Vec<Step> {
 }
 
 /// Where an edge leads, over all choices.
-fn take_each(program: &Program, state: &State, thread: usize, index: usize, edge: &Edge) -> Vec<Outcome> {
+fn take_each(
+    program: &Program,
+    state: &State,
+    thread: usize,
+    (index, edge): (usize, &Edge),
+    open: &mut Option<Slot>,
+) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     let mut seen = HashSet::new();
     let mut tried = 0;
     Choices::each(|choices| {
         let outcome = match take(program, state, thread, (index, edge), choices) {
             Ok(next) => next.map(Outcome::To),
-            Err(no_value) => Some(Outcome::from(no_value)),
+            Err(no_value) => {
+                if let NoValue::Open(slot) = no_value {
+                    open.get_or_insert(slot);
+                }
+                Some(Outcome::from(no_value))
+            }
         };
         if let Some(outcome) = outcome {
             // Most steps have one outcome, with which nothing needs to be compared.
@@ -228,7 +252,13 @@ fn take_each(program: &Program, state: &State, thread: usize, index: usize, edge
 }
 
 /// The states in which an atomic section can be left, and what can go wrong in it.
-fn atomic(program: &Program, state: &State, thread: usize, begin: &Edge) -> Vec<Outcome> {
+fn atomic(
+    program: &Program,
+    state: &State,
+    thread: usize,
+    begin: &Edge,
+    open: &mut Option<Slot>,
+) -> Vec<Outcome> {
     let mut first = state.clone();
     go(&mut first, thread, begin.to);
     let depth = first.threads[thread].stack.len();
@@ -261,7 +291,7 @@ fn atomic(program: &Program, state: &State, thread: usize, begin: &Edge) -> Vec<
                     add(Outcome::To(left), &mut outcomes);
                     continue;
                 }
-                _ => take_each(program, &state, thread, index, edge),
+                _ => take_each(program, &state, thread, (index, edge), open),
             };
             for outcome in after {
                 match outcome {
@@ -442,8 +472,15 @@ fn lock_slot(lock: &LockPlace, scope: &Scope<'_>, choices: &mut Choices) -> Resu
     })
 }
 
-/// Where a return of these results to the top frame of a state's only thread leads.
-pub fn store_results(state: &State, places: &[Place], results: &[Value], to: LocationId) -> Vec<Outcome> {
+/// Where a return of these results to the top frame of a state's only thread leads; or which shared slot is read although
+/// its value is left open.
+pub fn store_results(
+    state: &State,
+    places: &[Place],
+    results: &[Value],
+    to: LocationId,
+) -> Result<Vec<Outcome>, Slot> {
+    let mut open = None;
     let mut outcomes = Vec::new();
     let moving = &state.threads[0];
     let locals = moving.top().map_or(&[][..], |top| &top.locals);
@@ -452,10 +489,13 @@ pub fn store_results(state: &State, places: &[Place], results: &[Value], to: Loc
         let mut next = state.clone();
         go(&mut next, 0, to);
         let stored = store(&mut next, 0, places, results, &scope, choices);
+        if let Err(NoValue::Open(slot)) = stored {
+            open.get_or_insert(slot);
+        }
         outcomes.push(stored.map_or_else(Outcome::from, |()| Outcome::To(next)));
         true
     });
-    outcomes
+    open.map_or(Ok(outcomes), Err)
 }
 
 /// Stores values in places of a thread, all indices evaluated in the scope.
