@@ -89,4 +89,20 @@ impl Pushdown for System {
     fn symbol_named(&self, thread: usize, name: &str) -> Option<Symbol> {
         self.pushdown().symbol_named(thread, name)
     }
+
+    fn write_shared(&self, shared: Shared, out: &mut Vec<u8>) {
+        self.pushdown().write_shared(shared, out);
+    }
+
+    fn read_shared(&self, bytes: &mut &[u8]) -> Option<Shared> {
+        self.pushdown().read_shared(bytes)
+    }
+
+    fn write_symbol(&self, thread: usize, symbol: Symbol, out: &mut Vec<u8>) {
+        self.pushdown().write_symbol(thread, symbol, out);
+    }
+
+    fn read_symbol(&self, thread: usize, bytes: &mut &[u8]) -> Option<Symbol> {
+        self.pushdown().read_symbol(thread, bytes)
+    }
 }

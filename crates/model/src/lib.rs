@@ -8,8 +8,10 @@
 //! * [`counters`]: counter systems, any number of threads that are alike;
 //! * [`symmetry`]: threads that are interchangeable;
 //! * [`property`]: what must never be seen;
+//! * [`bytes`]: how states travel between processes;
 //! * [`notation`]: how states are written (`0|1.4.4,2`), shared by files, evidence and reports.
 
+pub mod bytes;
 pub mod counters;
 pub mod encoding;
 pub mod notation;
