@@ -377,7 +377,8 @@ impl Engine for Auto {
         let mut outcome = ended(auto(forms).run(forms, budget));
         if outcome.verdict == Verdict::Unknown(StopReason::Time) && budget.check().is_ok() {
             // Not the caller's limit, but what is given to questions that nothing here may be able to answer.
-            let why = "no engine has settled it, and none may be able to: give --engine to wait for one".to_string();
+            let why = "no engine has settled it, and none may be able to: give --engine to wait for one"
+                .to_string();
             outcome.verdict = Verdict::Unknown(StopReason::GaveUp(why));
         }
         outcome

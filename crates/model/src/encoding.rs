@@ -28,12 +28,14 @@
 //! to what can still matter. `encode` is that projection; the tests compare both sides.
 
 mod broadcast;
+mod canonical;
 mod crowd;
 mod names;
 mod open;
 mod rules;
 mod table;
 
+use crate::program::expression::OPEN;
 use crate::program::reduction::{Reduction, reduce};
 use crate::program::semantics::{self, Frame, Outcome, Thread};
 use crate::program::{
@@ -145,6 +147,8 @@ pub struct Encoded {
     mixed: bool,
     /// For each shared slot, whether its initial value is left open until somebody asks for it.
     open: Vec<bool>,
+    /// For each value of a shared state, whether it can differ from 0.
+    kept: Vec<bool>,
     names: Names,
     table: Table,
     initial: Vec<State>,
@@ -224,6 +228,7 @@ impl Encoded {
             holders,
             mixed,
             open: vec![false; program.shared_slots()],
+            kept: Vec::new(),
             names: Names::new(&program),
             table: Table::default(),
             initial: Vec::new(),
@@ -236,6 +241,7 @@ impl Encoded {
             reduced: reduction,
             beyond_at_first: None,
         };
+        encoded.kept = encoded.value_names().iter().map(Option::is_some).collect();
         encoded.initial = match encoded.initial_states(most) {
             Ok(initial) => initial,
             Err(_) => {
@@ -662,5 +668,21 @@ impl Pushdown for Encoded {
 
     fn symbol_named(&self, _: usize, name: &str) -> Option<Symbol> {
         self.read_cell(name).map(|cell| self.table.symbol(cell))
+    }
+
+    fn write_shared(&self, shared: Shared, out: &mut Vec<u8>) {
+        self.write_key(&self.table.key(shared), out);
+    }
+
+    fn read_shared(&self, bytes: &mut &[u8]) -> Option<Shared> {
+        self.take_key(bytes).map(|key| self.table.shared(key))
+    }
+
+    fn write_symbol(&self, _: usize, symbol: Symbol, out: &mut Vec<u8>) {
+        self.write_cell(&self.table.cell(symbol), out);
+    }
+
+    fn read_symbol(&self, _: usize, bytes: &mut &[u8]) -> Option<Symbol> {
+        self.take_cell(bytes).map(|cell| self.table.symbol(cell))
     }
 }

@@ -14,13 +14,15 @@
 //! front end's making, [`RUNNING`]) at every yield.
 //!
 //! Read in this order: this file; [`expression`], values and their evaluation; [`semantics`], the reference step
-//! function; [`reduction`](mod@reduction), what can be left out without changing any verdict.
+//! function; [`reduction`](mod@reduction), what can be left out without changing any verdict; [`validate`](mod@validate),
+//! what a program must be like to be one.
 
 pub mod defined;
 pub mod expression;
 pub mod reduction;
 pub mod semantics;
 pub mod sequential;
+pub mod validate;
 
 pub use expression::{Binary, Expr, Unary};
 

@@ -9,6 +9,8 @@
 
 mod explicit;
 
+use crate::bytes::{read_number, read_text, write_number, write_text};
+
 pub use explicit::{Explicit, ThreadRules};
 
 /// A shared state.
@@ -138,6 +140,54 @@ pub trait Pushdown: Sync {
 
     /// The symbol of this name on a thread's stack, if there is one.
     fn symbol_named(&self, thread: usize, name: &str) -> Option<Symbol>;
+
+    /// Appends bytes that stand for a shared state. Numbers of shared states and symbols may depend on the order in which
+    /// they came up; the bytes depend on the system and the state alone, and different states have different bytes.
+    fn write_shared(&self, shared: Shared, out: &mut Vec<u8>) {
+        write_text(&self.shared_name(shared), out);
+    }
+
+    /// Takes a shared state from the front of bytes, which may come from anywhere.
+    fn read_shared(&self, bytes: &mut &[u8]) -> Option<Shared> {
+        let name = read_text(bytes)?;
+        self.shared_named(name).filter(|&shared| self.shared_name(shared) == name)
+    }
+
+    /// Appends bytes that stand for a symbol of a thread's stack.
+    fn write_symbol(&self, thread: usize, symbol: Symbol, out: &mut Vec<u8>) {
+        write_text(&self.symbol_name(thread, symbol), out);
+    }
+
+    /// Takes a symbol of a thread's stack from the front of bytes, which may come from anywhere.
+    fn read_symbol(&self, thread: usize, bytes: &mut &[u8]) -> Option<Symbol> {
+        let name = read_text(bytes)?;
+        self.symbol_named(thread, name).filter(|&symbol| self.symbol_name(thread, symbol) == name)
+    }
+
+    /// A state as bytes, which are the same in every process: the shared state, then each stack, its depth first.
+    fn state_bytes(&self, state: &State) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write_shared(state.shared, &mut bytes);
+        for (thread, stack) in state.stacks.iter().enumerate() {
+            write_number(stack.depth() as u64, &mut bytes);
+            stack.symbols().for_each(|symbol| self.write_symbol(thread, symbol, &mut bytes));
+        }
+        bytes
+    }
+
+    /// The state that bytes stand for; `None` if these are not the bytes of a state.
+    fn state_from_bytes(&self, mut bytes: &[u8]) -> Option<State> {
+        let shared = self.read_shared(&mut bytes)?;
+        let mut stacks = Vec::new();
+        for thread in 0..self.threads() {
+            let depth = read_number(&mut bytes)?;
+            // Each symbol takes a byte at least, so a depth that lies comes to the end soon.
+            let symbols: Option<Vec<Symbol>> =
+                (0..depth).map(|_| self.read_symbol(thread, &mut bytes)).collect();
+            stacks.push(Stack::from_top(symbols?));
+        }
+        bytes.is_empty().then_some(State { shared, stacks })
+    }
 }
 
 /// A stack; bottom first in memory, top first wherever it is written.

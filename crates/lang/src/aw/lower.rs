@@ -51,7 +51,9 @@ pub(super) fn lower<'a>(module: &'a Module<'a>, diagnostics: &mut Diagnostics) -
         lowering.error(name.span, message, None);
     }
     lowering.module(module);
-    (!lowering.diagnostics.has_errors()).then_some(lowering.program)
+    let program = (!lowering.diagnostics.has_errors()).then_some(lowering.program);
+    debug_assert_eq!(program.as_ref().map_or(Ok(()), Program::validate), Ok(()));
+    program
 }
 
 /// Where an expression stands, which decides what it may say.

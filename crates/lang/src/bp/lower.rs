@@ -206,6 +206,7 @@ impl<'a> Lowering<'a> {
         }
         super::atomic::check(&self.program, &mut self.diagnostics);
         let program = (!self.diagnostics.has_errors()).then_some(self.program);
+        debug_assert_eq!(program.as_ref().map_or(Ok(()), |program| program.validate()), Ok(()));
         Parsed { program, diagnostics: self.diagnostics }
     }
 

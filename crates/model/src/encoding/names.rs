@@ -5,9 +5,8 @@
 //! several places of the procedure are on that line, followed by the local variables that matter, `p:12;l=1`. Names are
 //! read back: they are what evidence is written in.
 
-use super::Encoded;
 use super::table::{Cell, Key, Mode, Point};
-use crate::program::expression::OPEN;
+use super::{Encoded, OPEN};
 use crate::program::{LocationId, Program, Value, slot_name};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -61,7 +60,7 @@ fn clean(name: &str) -> String {
 
 impl Encoded {
     /// The names of the values of a shared state, in order; `None` for one that is always 0.
-    fn value_names(&self) -> Vec<Option<String>> {
+    pub(super) fn value_names(&self) -> Vec<Option<String>> {
         let program = self.program();
         let shared = (0..program.shared_slots())
             .map(|slot| self.reduced.shared[slot].then(|| clean(&slot_name(&program.shared, slot))));

@@ -7,8 +7,7 @@
 //! Invariant: a state with open slots stands for all states in which these have some value of their types. Nobody has asked
 //! for it so far, so all of them are reached by the same steps, each from an initial state of its own.
 
-use super::{Encoded, Key, MOST_INITIAL};
-use crate::program::expression::OPEN;
+use super::{Encoded, Key, MOST_INITIAL, OPEN};
 use crate::program::semantics;
 use crate::program::{Expr, Program, Slot, Value};
 use crate::pushdown::{Rule, State, Symbol, Word};

@@ -3,6 +3,7 @@
 //! Names are the numbers of the source. Symbol `s` of the source is the symbol `s + 1` here, since 0 is [`EMPTY`].
 
 use super::{EMPTY, Pushdown, Rule, Shared, State, Symbol};
+use crate::bytes::{read_number, write_number};
 
 /// The rules of one thread, in the order in which they were given.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -110,6 +111,23 @@ impl Pushdown for Explicit {
 
     fn symbol_named(&self, _thread: usize, name: &str) -> Option<Symbol> {
         number(name)?.checked_add(1)
+    }
+
+    fn write_shared(&self, shared: Shared, out: &mut Vec<u8>) {
+        write_number(u64::from(shared), out);
+    }
+
+    fn read_shared(&self, bytes: &mut &[u8]) -> Option<Shared> {
+        let shared = Shared::try_from(read_number(bytes)?).ok();
+        shared.filter(|&shared| shared < self.shared_states)
+    }
+
+    fn write_symbol(&self, _thread: usize, symbol: Symbol, out: &mut Vec<u8>) {
+        write_number(u64::from(symbol), out);
+    }
+
+    fn read_symbol(&self, _thread: usize, bytes: &mut &[u8]) -> Option<Symbol> {
+        Symbol::try_from(read_number(bytes)?).ok().filter(|&symbol| symbol != EMPTY)
     }
 }
 
