@@ -237,7 +237,7 @@ impl<'a> Forms<'a> {
     }
 
     /// What matters of the program.
-    fn reduction(&self, program: &Program) -> Arc<Reduction> {
+    pub fn reduction(&self, program: &Program) -> Arc<Reduction> {
         let reduced = || if self.question.unreduced { Reduction::none(program) } else { reduce(program) };
         self.made.reduction.get_or_init(|| Arc::new(reduced())).clone()
     }

@@ -3,7 +3,7 @@
 //! `ALLWAYS_RANDOM=N` sets the number of random systems.
 
 use allways_engines::{Engine, Question};
-use allways_evidence::{StopReason, Verdict};
+use allways_evidence::Verdict;
 use allways_testkit::conformance::engines;
 use allways_testkit::conformance::{ask, conforms_within};
 use allways_testkit::corpus::{self, Count};

@@ -11,6 +11,7 @@ use allways_evidence::{
     write_evidence,
 };
 use allways_lang::aw;
+use allways_model::program::reduction::reduce;
 use allways_model::program::semantics::{Outcome, State, steps};
 use allways_model::program::{Binary, Expr, LocationId, Program, Span, Type, Unary};
 use allways_smt::{Process, Settings, Term};
@@ -350,7 +351,7 @@ fn what_views_prove_brute_force_cannot_refute() {
         let deadline = Instant::now() + Duration::from_secs(2);
         let stop = || (Instant::now() > deadline).then_some(StopReason::Time);
         let counts = [if open { None } else { Some(2) }];
-        let found = find(&program, &counts, &Settings::default(), &stop);
+        let found = find(&program, &reduce(&program), &counts, &Settings::default(), &stop);
         let numbers = if open { 1..=3 } else { 2..=2 };
         let wrong = numbers.clone().any(|count| explore(&program, &[count], 3000).1);
         refuted += usize::from(wrong);
@@ -376,7 +377,8 @@ never at(crit) >= 2;";
 
 fn ticket() -> (Program, Views) {
     let program = parsed(TICKET).expect("a program");
-    let views = find(&program, &[None], &Settings::default(), &|| None).views.expect("a proof");
+    let views =
+        find(&program, &reduce(&program), &[None], &Settings::default(), &|| None).views.expect("a proof");
     (program, views)
 }
 
@@ -508,7 +510,7 @@ fn a_plateau_of_one_thread_is_no_proof() {
     assert_ne!(views[1], views[2], "and yet");
     assert!(explore(&program, &[4], 10_000).1);
     if solver() {
-        let found = find(&program, &[None], &Settings::default(), &|| None);
+        let found = find(&program, &reduce(&program), &[None], &Settings::default(), &|| None);
         assert!(found.views.is_err(), "no views prove what is wrong");
     }
 }
@@ -524,6 +526,6 @@ fn choices_of_a_property_are_different_ones() {
     program.never[0].expr = and(program.never[0].expr.clone(), both);
     assert!(explore(&program, &[1], 100).1);
     if solver() {
-        assert!(find(&program, &[None], &Settings::default(), &|| None).views.is_err());
+        assert!(find(&program, &reduce(&program), &[None], &Settings::default(), &|| None).views.is_err());
     }
 }

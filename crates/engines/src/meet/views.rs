@@ -19,7 +19,7 @@ use allways_evidence::views::MOST;
 use allways_evidence::{Certificate, StopReason, Verdict, Views as ViewSet};
 use allways_model::encoding::Encoded;
 use allways_model::program::Program;
-use allways_model::program::reduction::reduce;
+use allways_model::program::reduction::Reduction;
 use allways_model::task::{Instance, Task};
 use allways_smt::{Failure, Process, Settings};
 use std::time::Duration;
@@ -64,7 +64,8 @@ impl Engine for Views {
             Err(error) => return Outcome::unknown(StopReason::GaveUp(error.to_string())),
         };
         let settings = solver(run.question(), budget);
-        let found = find(program, &counts, &settings, &|| budget.check().err());
+        let reduction = run.reduction(program);
+        let found = find(program, &reduction, &counts, &settings, &|| budget.check().err());
         let mut figures = Figures { remarks: found.remarks, ..Figures::default() };
         if run.question().observe && !program.hints.is_empty() && !run.is_open() {
             figures.walk = observed(task, program, &budget.within(WALK_BUDGET));
@@ -128,17 +129,19 @@ fn levels(hints: bool, counts: &[Option<usize>]) -> Vec<Level> {
 /// Looks for views that prove a program with so many threads of each template.
 pub fn find(
     program: &Program,
+    reduction: &Reduction,
     counts: &[Option<usize>],
     settings: &Settings,
     stop: &dyn Fn() -> Option<StopReason>,
 ) -> Found {
     let mut remarks = Vec::new();
-    let views = search(program, counts, settings, stop, &mut remarks);
+    let views = search(program, reduction, counts, settings, stop, &mut remarks);
     Found { views, remarks }
 }
 
 fn search(
     program: &Program,
+    reduction: &Reduction,
     counts: &[Option<usize>],
     settings: &Settings,
     stop: &dyn Fn() -> Option<StopReason>,
@@ -149,7 +152,7 @@ fn search(
     if threads == Some(0) {
         return Err(StopReason::GaveUp("there are no threads".to_string()));
     }
-    let live = reduce(program).live;
+    let live = &reduction.live;
     let live = |location: usize, slot: usize| live[location].get(slot).copied().unwrap_or(true);
     let gave_up = |failure: Failure| match failure {
         Failure::Stopped => stop().unwrap_or(StopReason::Interrupted),
