@@ -197,7 +197,7 @@ impl Report {
         let mut report = Report {
             engine,
             certified: outcome.certified,
-            taken: forms.task().and_then(|task| task.numbers_taken(forms.instance())),
+            taken: outcome.instance.as_ref().and_then(|instance| forms.task()?.numbers_taken(instance)),
             schedule: figures.schedule.as_ref().map(ScheduleRow::new),
             all_stats: answer.stats(),
             file,
