@@ -25,7 +25,7 @@ pub enum Subject<'a> {
     },
     /// A counter system, with its targets.
     Counters(&'a Counters),
-    /// A program with its assertions and properties, for [views](crate::views).
+    /// A program with its assertions and properties, for [`views`].
     Program {
         /// The program.
         program: &'a Program,

@@ -11,8 +11,8 @@ use crate::rejection::shorten;
 use crate::{Rejection, StopReason, Trace};
 use allways_model::encoding::{Encoded, Mode};
 use allways_model::notation::show_state;
-use allways_model::program::semantics::{self, Outcome, State};
-use allways_model::program::{LocationId, Slot, Span, Value, Violation};
+use allways_model::program::semantics::{self, Outcome, State, Thread};
+use allways_model::program::{LocationId, Program, Slot, Span, Type, Value, Variable, Violation};
 use allways_model::pushdown;
 use std::collections::HashMap;
 
@@ -62,6 +62,7 @@ pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
     let values = chosen(encoded, trace);
     let initial = encoded
         .lift(&trace.initial, |slot| values.get(&slot).copied())
+        .filter(|state| is_initial(program, state))
         .ok_or_else(|| Rejection::NotInitial(shorten(&show_state(encoded, &trace.initial))))?;
     let mut run =
         Run { initial: initial.clone(), slots: slots.clone(), steps: Vec::new(), end: End::Deadlock };
@@ -124,6 +125,32 @@ fn chosen(encoded: &Encoded, trace: &Trace) -> HashMap<Slot, Value> {
     let before = std::iter::once(&trace.initial).chain(trace.steps.iter().map(|step| &step.state));
     let steps = before.zip(&trace.steps);
     steps.filter_map(|(before, step)| encoded.chosen(before, &step.state)).collect()
+}
+
+/// Whether a state is one of [`State::initial`], with as many threads as it has.
+fn is_initial(program: &Program, state: &State) -> bool {
+    let starts = |variables: &[Variable], values: &[Value]| {
+        let slots = variables
+            .iter()
+            .flat_map(|variable| variable.initial.iter().map(move |initial| (variable.ty, initial)));
+        let may = |(ty, initial): (Type, &Option<Value>), value: Value| match (initial, ty.bounds()) {
+            (Some(initial), _) => *initial == value,
+            (None, Some((low, high))) => low <= value && value <= high,
+            (None, None) => value == 0,
+        };
+        slots.clone().count() == values.len() && slots.zip(values).all(|(slot, &value)| may(slot, value))
+    };
+    let mut of_template = vec![0; program.templates.len()];
+    let thread_starts = |(id, thread): (usize, &Thread)| {
+        let body = &program.procedures[program.templates[thread.template].body];
+        let this = of_template[thread.template];
+        of_template[thread.template] += 1;
+        let [frame] = &thread.stack[..] else { return false };
+        (thread.id, thread.this) == (id, this)
+            && (frame.location, frame.calling) == (body.entry, None)
+            && starts(&body.locals, &frame.locals)
+    };
+    starts(&program.shared, &state.shared) && state.threads.iter().enumerate().all(thread_starts)
 }
 
 fn mode(encoded: &Encoded, state: &pushdown::State) -> Mode {

@@ -35,11 +35,12 @@
 //! a sum besides its changes: if no weight is negative, it is at least the sum over the threads that are looked at, and if none
 //! is positive, at most; if all threads are looked at, it is that sum.
 //!
-//! Read in this order: [`translate`], programs as formulas, which shares no code with those who find views; `bad`, properties;
+//! Read in this order: [`names`] and [`translate`], programs as formulas, which shares no code with those who find views; `bad`, properties;
 //! `obligations`, what closed means, as queries; `check`, which asks a solver; `text`.
 
 mod bad;
 mod check;
+pub mod names;
 mod obligations;
 pub(crate) mod text;
 pub mod translate;

@@ -4,7 +4,8 @@
 
 use allways_engines::above::views::steps::{ID, Known, SELF, Steps, Transition, local};
 use allways_engines::meet::views::find;
-use allways_evidence::views::translate::{self, Names, Step};
+use allways_evidence::views::names::Names;
+use allways_evidence::views::translate::{self, Step};
 use allways_evidence::views::weighed;
 use allways_evidence::{
     BadEvidence, Certificate, Evidence, Judge, Rejection, StopReason, Subject, Views, certify, read_evidence,

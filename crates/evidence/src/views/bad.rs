@@ -6,7 +6,8 @@
 //! itself. Demands for more threads than a view has are lowered likewise. What is left cannot become false by more threads.
 
 use super::Views;
-use super::translate::{Names, Unsupported, property, unsupported};
+use super::names::Names;
+use super::translate::{Unsupported, property, unsupported};
 use allways_model::program::{Binary, Expr, LocationId, Program, Span, Unary};
 use allways_smt::Term;
 

@@ -1,9 +1,10 @@
 //! The checker of views: writes down what closed means, and has a solver refute every exception.
 
+use super::names::Names;
 use super::obligations::{Setting, entry, obligations};
 use super::text::well_formed;
-use super::translate::{Names, Unsupported};
-use super::{MOST, Views};
+use super::translate::Unsupported;
+use super::{MOST, Views, weighed};
 use crate::{Judge, Rejection, StopReason};
 use allways_model::program::{LocationId, Program, Type};
 use allways_smt::{Answer, Failure, Process, Query, Solver};
@@ -60,6 +61,13 @@ pub(crate) fn check(
         |(_, ty, initial): &(String, Type, Option<i64>)| initial.is_none_or(|initial| ty.contains(initial));
     if !names.shared.iter().chain(names.locals.iter().flatten()).all(typed) {
         return malformed("a variable starts with a value that it cannot have");
+    }
+    // No text of a program has such names; they would be taken for positions, choices and sums.
+    let taken = |(name, ..): &(String, Type, Option<i64>)| {
+        name.contains(['@', '?', '|', '\\']) || (0..views.weights.len()).any(|index| weighed(index) == *name)
+    };
+    if names.shared.iter().chain(names.locals.iter().flatten()).any(taken) {
+        return malformed("a variable has a name that formulas use for something else");
     }
     let setting = Setting::new(program, &names, views).map_err(unsupported)?;
     if !well_formed(&names, views) {

@@ -4,7 +4,8 @@
 //! at known locations; the thread at position p has local variables that end with `@p`.
 
 use super::bad::{Alternative, alternatives};
-use super::translate::{ID, Names, SELF, Step, Unsupported, local, steps, typed, unsupported};
+use super::names::{ID, Names, SELF, local, typed};
+use super::translate::{Step, Unsupported, steps, unsupported};
 use super::{Views, weighed};
 use allways_model::program::{LocationId, Program, Span, TemplateId, Type};
 use allways_smt::{Query, Term};

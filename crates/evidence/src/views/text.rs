@@ -1,6 +1,6 @@
 //! Views as [text](crate::text): what follows the first line.
 
-use super::translate::Names;
+use super::names::Names;
 use super::{MOST, Views, weighed};
 use crate::text::BadEvidence;
 use crate::text::lines::{Line, Lines};
