@@ -50,7 +50,7 @@ pub fn counted(task: &Task, budget: &Budget) -> Result<Counters, NotFlat> {
     let forms = if forms.is_open() { forms.at(Instance::Any) } else { forms };
     let form = forms.pushdown()?;
     let mut counters = count_threads(&form, budget)?.counting.counters;
-    if let Some(why) = form.system.unfollowed() {
+    if let Some(why) = form.system.missing_steps() {
         return Err(NotFlat::Unknown(why));
     }
     if counters.targets.is_empty() {

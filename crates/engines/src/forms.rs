@@ -270,14 +270,14 @@ impl<'a> Forms<'a> {
 
     /// Whether, in this instance of a program, rules are missing because a limit was hit.
     pub fn limits_hit(&self) -> bool {
-        matches!(self.encoding(), Some(Ok(encoded)) if encoded.unfollowed().is_some())
+        matches!(self.encoding(), Some(Ok(encoded)) if encoded.missing_steps().is_some())
     }
 
     /// Forgets that a limit was hit; whether something may be different then.
     pub fn reset_limits(&self) -> bool {
         let Some(Ok(encoded)) = self.encoding() else { return false };
         encoded.reset_limits();
-        encoded.unfollowed().is_none()
+        encoded.missing_steps().is_none()
     }
 
     /// The instance with so many threads where one of the crowd stood for any number: for each thread of the instance with

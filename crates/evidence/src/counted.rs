@@ -5,7 +5,7 @@
 //! ([`counters_of`]): the shared states are those of the products, the places are kinds and tops, and each rule of a thread
 //! takes one token and gives one. A thread that stands for any number is any number of tokens. A broadcast moves all tokens at
 //! once, and is over with the step that begins it; the midst of it, and rules by which single threads go on, are kept only where
-//! some [must](Pushdown::swept) use them.
+//! some [must](Pushdown::after_broadcast) use them.
 //!
 //! # Why a proof about it is a proof about the system
 //!
@@ -77,25 +77,25 @@ pub fn counters_of(
         let facts = product.rest.iter().enumerate();
         facts.flat_map(|(kind, facts)| facts.iter().map(move |fact| (kind, fact)))
     };
-    let mut sweeps: BTreeMap<Shared, Sweep> = BTreeMap::new();
+    let mut broadcasts: BTreeMap<Shared, Broadcast> = BTreeMap::new();
     for (kind, fact) in facts() {
         if fact.context != crate::products::END {
             return Err("stacks of more than one symbol cannot be counted".to_string());
         }
-        if let Some(to) = system.sweep(fact.shared) {
-            let swept = system.swept(leader(kind), fact.shared, fact.top);
-            let sweep = sweeps.entry(fact.shared).or_insert(Sweep { to, tops: Vec::new() });
-            sweep.tops.push((kind, fact.top, swept));
+        if let Some(to) = system.broadcast_target(fact.shared) {
+            let after = system.after_broadcast(leader(kind), fact.shared, fact.top);
+            let broadcast = broadcasts.entry(fact.shared).or_insert(Broadcast { to, tops: Vec::new() });
+            broadcast.tops.push((kind, fact.top, after));
         }
     }
-    if property.bad.iter().any(|bad| bad.shared.map_or(!sweeps.is_empty(), |bad| sweeps.contains_key(&bad))) {
+    if property.bad.iter().any(|bad| bad.shared.map_or(!broadcasts.is_empty(), |bad| broadcasts.contains_key(&bad))) {
         return Err("a property of what is passed in the midst of a broadcast".to_string());
     }
     let mut steps: Vec<Step> = Vec::new();
     let mut rules = Vec::new();
     for (kind, fact) in facts() {
-        let swept = sweeps.contains_key(&fact.shared);
-        if swept && system.swept(leader(kind), fact.shared, fact.top).is_some() {
+        let after = broadcasts.contains_key(&fact.shared);
+        if after && system.after_broadcast(leader(kind), fact.shared, fact.top).is_some() {
             continue;
         }
         rules.clear();
@@ -110,18 +110,18 @@ pub fn counters_of(
                 kind,
                 from: (fact.shared, fact.top),
                 to: (rule.shared, top),
-                sweep: None,
+                broadcast: None,
                 line: rule.line,
             };
-            if let Some(sweep) = sweeps.get(&rule.shared).filter(|sweep| sweep.is_whole())
-                && let Some(top) = system.swept(leader(kind), rule.shared, top)
+            if let Some(broadcast) = broadcasts.get(&rule.shared).filter(|broadcast| broadcast.is_whole())
+                && let Some(top) = system.after_broadcast(leader(kind), rule.shared, top)
             {
-                step = Step { to: (sweep.to, top), sweep: Some(rule.shared), ..step };
+                step = Step { to: (broadcast.to, top), broadcast: Some(rule.shared), ..step };
             }
             steps.push(step);
         }
     }
-    let passed = |shared: Shared| sweeps.get(&shared).is_some_and(Sweep::is_whole);
+    let passed = |shared: Shared| broadcasts.get(&shared).is_some_and(Broadcast::is_whole);
     let mut places: BTreeSet<(usize, Symbol)> = facts().map(|(kind, fact)| (kind, fact.top)).collect();
     let mut shared: BTreeSet<Shared> = facts().map(|(_, fact)| fact.shared).collect();
     shared.retain(|&shared| !passed(shared));
@@ -129,9 +129,9 @@ pub fn counters_of(
         shared.insert(step.to.0);
         places.insert((step.kind, step.to.1));
     }
-    for sweep in sweeps.values() {
-        shared.insert(sweep.to);
-        places.extend(sweep.tops.iter().filter_map(|&(kind, _, swept)| Some((kind, swept?))));
+    for broadcast in broadcasts.values() {
+        shared.insert(broadcast.to);
+        places.extend(broadcast.tops.iter().filter_map(|&(kind, _, after)| Some((kind, after?))));
     }
     let initial = system.initial();
     for state in &initial {
@@ -147,13 +147,13 @@ pub fn counters_of(
         let thread = leader(kind);
         format!("{thread}:{}", show_symbols(system, thread, [top]))
     };
-    let ends = sweeps.iter().filter(|(_, sweep)| !sweep.is_whole());
-    let ends = ends.map(|(&from, sweep)| {
-        let to = numbers.shared[&sweep.to];
-        numbers.sweep(sweep, Rule::plain(numbers.shared[&from], to, Bag::new(), Bag::new(), 0))
+    let ends = broadcasts.iter().filter(|(_, broadcast)| !broadcast.is_whole());
+    let ends = ends.map(|(&from, broadcast)| {
+        let to = numbers.shared[&broadcast.to];
+        numbers.broadcast_target(broadcast, Rule::plain(numbers.shared[&from], to, Bag::new(), Bag::new(), 0))
     });
-    let rules = steps.iter().map(|step| match step.sweep {
-        Some(shared) => numbers.sweep(&sweeps[&shared], numbers.rule(step)),
+    let rules = steps.iter().map(|step| match step.broadcast {
+        Some(shared) => numbers.broadcast_target(&broadcasts[&shared], numbers.rule(step)),
         None => numbers.rule(step),
     });
     let counters = Counters {
@@ -173,22 +173,22 @@ struct Step {
     from: (Shared, Symbol),
     to: (Shared, Symbol),
     /// The broadcast that it passes through.
-    sweep: Option<Shared>,
+    broadcast: Option<Shared>,
     line: u32,
 }
 
 /// How a broadcast ends.
-struct Sweep {
+struct Broadcast {
     /// The shared state afterwards.
     to: Shared,
     /// Where the threads of each kind with each top are then.
     tops: Vec<(usize, Symbol, Option<Symbol>)>,
 }
 
-impl Sweep {
+impl Broadcast {
     /// Whether nobody has to move before by a rule of its own. Then it is over as soon as it begins.
     fn is_whole(&self) -> bool {
-        self.tops.iter().all(|(_, _, swept)| swept.is_some())
+        self.tops.iter().all(|(_, _, after)| after.is_some())
     }
 }
 
@@ -206,13 +206,13 @@ impl Numbers {
     }
 
     /// A rule at the end of which a broadcast ends. Whoever has to move before must not be there any more.
-    fn sweep(&self, sweep: &Sweep, rule: Rule) -> Rule {
+    fn broadcast_target(&self, broadcast: &Broadcast, rule: Rule) -> Rule {
         let (mut moves, mut exactly) = (Vec::new(), Vec::new());
-        for &(kind, top, swept) in &sweep.tops {
+        for &(kind, top, after) in &broadcast.tops {
             let place = self.places[&(kind, top)];
-            match swept {
+            match after {
                 None => exactly.push(place),
-                Some(swept) if swept != top => moves.push((place, Some(self.places[&(kind, swept)]))),
+                Some(after) if after != top => moves.push((place, Some(self.places[&(kind, after)]))),
                 Some(_) => {}
             }
         }

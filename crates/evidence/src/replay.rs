@@ -36,7 +36,7 @@ pub fn replay(system: &dyn Pushdown, property: &Property, trace: &Trace) -> Resu
         return Err(Rejection::NotBad { step: trace.steps.len(), state: shown(system, from) });
     }
     let matches = property.bad.iter().any(|bad| bad.matches(end.shared, end.tops.iter().copied()));
-    match system.unfollowed() {
+    match system.missing_steps() {
         Some(why) if !matches => Err(Rejection::Stopped(StopReason::GaveUp(why))),
         _ => Ok(()),
     }

@@ -249,7 +249,7 @@ impl Encoded {
                 encoded.initial_states(MOST_INITIAL)?
             }
         };
-        encoded.beyond_at_first = encoded.unfollowed();
+        encoded.beyond_at_first = encoded.missing_steps();
         Ok(encoded)
     }
 
@@ -634,23 +634,23 @@ impl Pushdown for Encoded {
         self.roles[thread].many
     }
 
-    fn sweep(&self, shared: Shared) -> Option<Shared> {
-        self.sweep_to(shared)
+    fn broadcast_target(&self, shared: Shared) -> Option<Shared> {
+        self.broadcast_from(shared)
     }
 
-    fn swept(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
-        self.sweep_top(thread, shared, top)
+    fn after_broadcast(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
+        self.top_after_broadcast(thread, shared, top)
     }
 
-    fn passing(&self, shared: Shared) -> bool {
+    fn is_transient(&self, shared: Shared) -> bool {
         !matches!(self.table.key(shared).mode, Mode::Normal | Mode::Violated | Mode::Exhausted)
     }
 
     fn incomplete(&self) -> Option<String> {
-        self.unfollowed().or_else(|| self.cut.clone())
+        self.missing_steps().or_else(|| self.cut.clone())
     }
 
-    fn unfollowed(&self) -> Option<String> {
+    fn missing_steps(&self) -> Option<String> {
         self.beyond.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -96,24 +96,24 @@ pub trait Pushdown: Sync {
     }
 
     /// Whether this shared state is in the midst of a *broadcast* that may end in the one given: in a single step, of nobody in
-    /// particular, in which all threads are [`swept`](Pushdown::swept) at once. The rules have to allow that too, thread by
+    /// particular, in which all threads are [`after_broadcast`](Pushdown::after_broadcast) at once. The rules have to allow that too, thread by
     /// thread, and may allow more: they need not know when all have been. Only systems in which threads stand for
     /// [any number](Pushdown::many) have broadcasts.
-    fn sweep(&self, shared: Shared) -> Option<Shared> {
+    fn broadcast_target(&self, shared: Shared) -> Option<Shared> {
         let _ = shared;
         None
     }
 
     /// What is on top of this thread's stack at the end of the broadcast in the midst of which this shared state is; `None`
     /// for a thread that has to move by a rule of its own before. If it has not, the broadcast does not end like this.
-    fn swept(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
+    fn after_broadcast(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
         let _ = (thread, shared);
         Some(top)
     }
 
     /// Whether the system only passes through this shared state: what happens there belongs to the step before, whoever
     /// moves, and is no context switch.
-    fn passing(&self, _shared: Shared) -> bool {
+    fn is_transient(&self, _shared: Shared) -> bool {
         false
     }
 
@@ -125,7 +125,7 @@ pub trait Pushdown: Sync {
 
     /// Of these reasons, only those for which a step of these very threads may be missing: then a thread that cannot move may
     /// be able to after all. That there may be more threads is no such reason.
-    fn unfollowed(&self) -> Option<String> {
+    fn missing_steps(&self) -> Option<String> {
         self.incomplete()
     }
 

@@ -10,7 +10,7 @@
 //! use. Nor is it, by another thread, one context later and with no fewer steps than the first arrival, or two contexts
 //! later: the first goes on just as well by a switch.
 //!
-//! Steps from a state that is only [passed](Pushdown::passing) belong to the step before: they cost nothing, and the thread
+//! Steps from a state that is only [passed](Pushdown::is_transient) belong to the step before: they cost nothing, and the thread
 //! that has moved last is still the one that moved before.
 //!
 //! A context may have infinitely many states, so runs of more steps than the known one are left out at first. What is left
@@ -120,7 +120,7 @@ pub fn cost(system: &dyn Pushdown, trace: &Trace) -> (u32, usize) {
     let (mut contexts, mut steps, mut last) = (0, 0, None);
     let mut before = &trace.initial;
     for step in &trace.steps {
-        if !system.passing(before.shared) {
+        if !system.is_transient(before.shared) {
             contexts += u32::from(last != Some(step.thread));
             steps += 1;
             last = Some(step.thread);
@@ -276,7 +276,7 @@ impl<'a> Search<'a> {
                     self.cut |= !last;
                     break;
                 }
-                let passed = self.threads.system().passing(self.states.column(from.state, 0));
+                let passed = self.threads.system().is_transient(self.states.column(from.state, 0));
                 let movers = if passed {
                     // It was left as soon as it was reached.
                     0..0
@@ -321,7 +321,7 @@ impl<'a> Search<'a> {
             if self.arrive((thread, mover), contexts, steps, parent) {
                 return Ok(Some(id));
             }
-            if id < self.arrivals.len() as ArrivalId && self.threads.system().passing(to.shared) {
+            if id < self.arrivals.len() as ArrivalId && self.threads.system().is_transient(to.shared) {
                 self.passed = true;
                 for finisher in 0..self.threads.count() as u32 {
                     if let Some(bad) = self.expand(id, (thread, finisher), (contexts, steps))? {

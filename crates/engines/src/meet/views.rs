@@ -170,7 +170,7 @@ fn search(
             ..ViewSet::default()
         };
         let setting = Obligations::new(program, &steps, &views).map_err(|unsupported| {
-            StopReason::GaveUp(format!("views cannot speak of {}", unsupported.what))
+            StopReason::GaveUp(unsupported.to_string())
         })?;
         let mut solver = Process::start(settings, &wanted).map_err(gave_up)?;
         let forms = |locations: &[usize]| forms((&setting, &explained), level, &live, locations);

@@ -40,7 +40,7 @@ pub(crate) fn check(
     if let Some(template) = program.templates.iter().find(|template| template.spawned) {
         let line = template.span.line;
         return malformed(&format!(
-            "views cannot speak of threads that are started on the way (line {line})"
+            "line {line}: views do not support dynamically created threads"
         ));
     }
     let unsure = program

@@ -26,7 +26,7 @@ pub struct Unsupported(String);
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "views cannot speak of {}", self.0)
+        write!(f, "views do not support {}", self.0)
     }
 }
 
@@ -192,7 +192,7 @@ impl Path {
             }
             Op::Call(..) | Op::Return(_) => return unsupported("a procedure", edge.span),
             Op::Spawn(..) | Op::Fork(_) => {
-                return unsupported("threads that are started on the way", edge.span);
+                return unsupported("dynamically created threads", edge.span);
             }
             Op::Wait(_) | Op::Broadcast(_) => return unsupported("an event", edge.span),
         }

@@ -6,7 +6,7 @@
 //! With any number of threads nobody knows how many wait. Then, in the midst of a broadcast, threads that wait go on one by
 //! one, and whoever does not wait may end it, be it too early; who stands aside settles some time later. These rules allow
 //! more than the program, and all that it can do. Who counts threads does better: at the end of a broadcast, all move
-//! [at once](crate::pushdown::Pushdown::swept).
+//! [at once](crate::pushdown::Pushdown::after_broadcast).
 
 use super::Encoded;
 use super::rules::Mover;
@@ -80,7 +80,7 @@ impl Encoded {
     }
 
     /// With any number of threads: the shared state at the end of the broadcast in the midst of which this one is.
-    pub(super) fn sweep_to(&self, shared: Shared) -> Option<Shared> {
+    pub(super) fn broadcast_from(&self, shared: Shared) -> Option<Shared> {
         let key = self.table.key(shared);
         let Mode::Waking(event, ..) = key.mode else { return None };
         (self.cap.is_some() && self.over(event, &key.values))
@@ -89,7 +89,7 @@ impl Encoded {
 
     /// Where a thread is at the end of a broadcast. One that is counted in the shared state before or after it is woken goes
     /// on by its own rule, which counts it; if it has not by then, it is left out.
-    pub(super) fn sweep_top(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
+    pub(super) fn top_after_broadcast(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
         if top == EMPTY {
             return Some(top);
         }

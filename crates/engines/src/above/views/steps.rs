@@ -41,7 +41,7 @@ impl Unsupported {
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "views cannot speak of {} (line {})", self.what, self.span.line)
+        write!(f, "line {}: engine `views` does not support {}", self.span.line, self.what)
     }
 }
 
@@ -138,7 +138,7 @@ impl Steps {
         let mut entries = Vec::new();
         for (index, template) in program.templates.iter().enumerate() {
             if template.spawned {
-                return Err(Unsupported::new("threads that are started on the way", template.span));
+                return Err(Unsupported::new("dynamically created threads", template.span));
             }
             let body = &program.procedures[template.body];
             let hidden =

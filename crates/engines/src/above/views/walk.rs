@@ -187,7 +187,7 @@ impl Walk<'_> {
                 put(&mut next.values.shared, slots, &index, &Term::number(0))?;
             }
             Op::Call(..) | Op::Return(_) => return unsupported("a procedure"),
-            Op::Spawn(..) | Op::Fork(_) => return unsupported("threads that are started on the way"),
+            Op::Spawn(..) | Op::Fork(_) => return unsupported("dynamically created threads"),
             Op::Wait(_) | Op::Broadcast(_) => return unsupported("an event"),
         }
         Ok(true)

@@ -147,7 +147,7 @@ fn walk(
                     return Some(steps);
                 }
                 // A step of a program is few of the system: a return and its results, a task and its start.
-                if encoded.passing(next.shared) && steps.len() < 4 {
+                if encoded.is_transient(next.shared) && steps.len() < 4 {
                     todo.push((next, steps));
                 }
             }

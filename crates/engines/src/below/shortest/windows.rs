@@ -66,7 +66,7 @@ fn cut_loops(system: &dyn Pushdown, trace: &mut Trace) {
     for (index, step) in trace.steps.iter().enumerate() {
         last_visit.insert(&step.state, index + 1);
     }
-    let whole = |state: &State| !system.passing(state.shared);
+    let whole = |state: &State| !system.is_transient(state.shared);
     let mut steps = Vec::new();
     let (mut at, mut state) = (0, &trace.initial);
     loop {
@@ -101,7 +101,7 @@ impl Window {
         let mut state = &trace.initial;
         for (index, step) in trace.steps.iter().enumerate() {
             let thread = Some(step.thread as u32);
-            if !system.passing(state.shared) {
+            if !system.is_transient(state.shared) {
                 if last != thread {
                     if context == first {
                         (start, before) = (Some(index), last);
