@@ -136,3 +136,12 @@ fn names_of_files_cannot_drive_a_terminal() {
     assert_eq!(output.status.code(), Some(2));
     assert!(!output.stderr.contains(&0x1b), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn too_many_threads_are_told_the_limit() {
+    for number in ["1000000", "65537", "99999999999999999999999999"] {
+        let run = allways(&format!("check ../aw/any-spin-lock.aw --threads {number}"));
+        assert!(run.code == 2 && run.err.contains("65536"), "{run:?}");
+        assert!(!run.err.contains("expected a number"), "{run:?}");
+    }
+}

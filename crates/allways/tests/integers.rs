@@ -315,3 +315,27 @@ fn z3_gets_what_is_left_of_the_memory() {
     let left = memory("--memory 1500M");
     assert!((1000..1500).contains(&left), "{left}");
 }
+
+/// Nothing here proves that a program with integers has no deadlock, so the search for one ends by itself.
+#[test]
+fn deadlocks_of_endless_counts_are_not_looked_for_until_the_time_limit() {
+    let folder = folder("endless-count");
+    let path = file(&folder, "count.aw", "shared int n; thread p[2] { loop { n = n + 1; } }");
+    let run = allways(&format!("check {path} --deadlock --timeout 100s --json"));
+    assert_eq!(run.code, 5, "{run:?}");
+    let reason = run.json()["reason"].as_str().expect("a reason").to_string();
+    assert!(reason.contains("no engine has settled it"), "{reason}");
+}
+
+/// Before the search, and not only as the reason why it found nothing.
+#[test]
+fn a_missing_solver_is_named_at_once() {
+    let folder = folder("missing-solver");
+    let safe = "shared int n; thread p { loop { n = n + 1; } } never n < 0;";
+    let path = file(&folder, "count.aw", safe);
+    let run = allways(&format!("check {path} --solver no-such-solver --timeout 300ms"));
+    assert!(run.err.starts_with("warning: the solver `no-such-solver` cannot be started"), "{run:?}");
+    let finite = file(&folder, "finite.aw", "shared int n; thread p { n = 1; } never n > 1;");
+    let run = allways(&format!("check {finite} --solver no-such-solver"));
+    assert!(run.code == 0 && run.err.contains("no-such-solver"), "decided without: {run:?}");
+}

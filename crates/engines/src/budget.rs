@@ -59,6 +59,11 @@ impl<'a> Budget<'a> {
         Budget::unlimited().until(Instant::now().checked_add(limit))
     }
 
+    /// Stop so long after some time, if a limit is given. A time too far away to be represented is no limit.
+    pub fn lasting(self, since: Instant, limit: Option<Duration>) -> Budget<'a> {
+        self.until(limit.and_then(|limit| since.checked_add(limit)))
+    }
+
     /// Stop at this time.
     pub fn until(self, deadline: Option<Instant>) -> Budget<'a> {
         Budget { deadline, ..self }

@@ -56,7 +56,7 @@ const VIEWS_HEAD_START: Duration = Duration::from_millis(300);
 const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long deadlocks are looked for in programs with integers, of which nothing here proves that there are none.
-const INTEGER_DEADLOCK_BUDGET: Duration = Duration::from_secs(10);
+const INTEGER_DEADLOCK_BUDGET: Duration = Duration::from_secs(5);
 
 /// Which engine when.
 #[derive(Clone)]

@@ -62,10 +62,8 @@ impl Session {
             }
         };
         let used = || self.meter.resident();
-        // A time too far away to be represented is no limit.
-        let deadline = self.limits.timeout.and_then(|timeout| self.started.checked_add(timeout));
         let budget = Budget::unlimited()
-            .until(deadline)
+            .lasting(self.started, self.limits.timeout)
             .with_memory(self.limits.memory.or(self.available), &used)
             .watched_by(&tell)
             .interrupted_by(&INTERRUPT);
