@@ -1,7 +1,7 @@
 //! Small random programs of one thread with labels everywhere, and a naive reading of what can be seen of them.
 //!
 //! The reading takes the tree of statements as it stands: control is before a statement, and what the
-//! [language](../../../../docs/language.md) says about steps and labels is looked up in the tree each time. It knows
+//! language (`docs/language.md`) says about steps and labels is looked up in the tree each time. It knows
 //! nothing of points and locations, which is what the front end makes of the same text.
 
 use fastrand::Rng;
