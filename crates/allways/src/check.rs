@@ -101,10 +101,11 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     let started = Instant::now();
     let forms = forms(task, &request.question, false)?;
     let engine = request.engine.unwrap_or_else(|| Engines::default().auto());
-    engine.supports(&forms).map_err(|what| {
-        let help = "leave out --engine, or see allways engines".to_string();
-        CheckError::Unsupported(NoEngine { what, help })
-    })?;
+    engine.supports(&forms).map_err(|what| unsupported(what, engine, &forms))?;
+    if request.explain && forms.counters().is_some() {
+        let what = "--explain is for programs and pushdown systems".to_string();
+        return Err(CheckError::Unsupported(NoEngine { what, help: "leave out --explain".to_string() }));
+    }
     let outcome = Strategy::of(engine, &forms).run(&forms, budget);
     let mut outcome = outcome
         .unwrap_or_else(|| Outcome::unknown(StopReason::GaveUp("nothing applies".to_string())))
@@ -125,6 +126,19 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     let answer =
         Answer { forms: &forms, outcome: &outcome, source, shortened, confirmed, explanation, searching };
     Ok(Checked { report: Report::new(answer), verdict: outcome.verdict, forms })
+}
+
+/// That an engine does not support a task, and which do.
+fn unsupported(what: String, engine: &dyn Engine, forms: &Forms) -> CheckError {
+    let given = Setting::ALL.into_iter().filter(|setting| setting.is_given(forms.question()));
+    let own = given.filter(|setting| engine.info().settings.contains(setting)).map(|setting| setting.to_string());
+    let own: Vec<String> = own.collect();
+    let able = Engines::default();
+    let able = able.iter().filter(|able| able.info().needs.is_none() && able.supports(forms).is_ok());
+    let able: Vec<&str> = able.map(|able| able.info().name).collect();
+    let leave = if own.is_empty() { "--engine".to_string() } else { own.join(" and ") };
+    let help = format!("leave out {leave}; engines that support it: {}", able.join(", "));
+    CheckError::Unsupported(NoEngine { what, help })
 }
 
 /// What the user should know before the search: that a solver which may be needed cannot be started.

@@ -25,7 +25,8 @@ use allways_engines::engine::{Setting, Takes};
 use allways_engines::table::NoEngine;
 use allways_engines::{Engines, EvidenceRejected};
 use arguments::{Arguments, Command};
-use clap::Parser;
+use clap::builder::PossibleValuesParser;
+use clap::{CommandFactory, FromArgMatches};
 use diagnostics::DiagnosticPrinter;
 use output::{Output, stderr_colored, stdout_colored};
 use std::any::Any;
@@ -75,7 +76,8 @@ fn run(
     engines: &Engines,
     out: Option<Box<dyn Write>>,
 ) -> Exit {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let parsed = command(engines).try_get_matches_from(arguments);
+    let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and the version are errors to the parser, but not to the user. A reader that has gone needs neither.
@@ -110,6 +112,16 @@ fn run(
         Ok(()) => exit,
         Err(error) => exit.max(printer.report(&Failure::Unwritable("standard output".into(), error))),
     }
+}
+
+/// The arguments, with the names of these engines.
+fn command(engines: &Engines) -> clap::Command {
+    let names: Vec<&'static str> = engines.iter().map(|engine| engine.info().name).collect();
+    let named = |command: clap::Command| {
+        let names = PossibleValuesParser::new(names.clone());
+        command.mut_arg("engine", |argument| argument.value_parser(names).hide_possible_values(true))
+    };
+    Arguments::command().mut_subcommand("check", &named).mut_subcommand("reach", &named)
 }
 
 /// Writes the events of the engines to standard error.
@@ -217,7 +229,6 @@ impl From<CheckError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn a_panic_is_a_bug() {
@@ -228,6 +239,6 @@ mod tests {
 
     #[test]
     fn arguments_are_consistent() {
-        Arguments::command().debug_assert();
+        command(&Engines::default()).debug_assert();
     }
 }

@@ -12,7 +12,7 @@ use allways_model::pushdown::Pushdown;
 pub fn sentence(system: &dyn Pushdown, property: &Property, verdict: &Verdict, budget: &Budget) -> String {
     match verdict {
         Verdict::Safe(Certificate::Products(_)) => {
-            return "thread-modular sets prove it: they invent nothing that matters".to_string();
+            return "thread-modular sets prove it: no spurious state matters".to_string();
         }
         Verdict::Unsafe(_) => return "it goes wrong, so there is no proof to be lost".to_string(),
         Verdict::Safe(Certificate::Counted(_)) => {
@@ -43,12 +43,12 @@ fn invented(system: &dyn Pushdown, invention: &Invention) -> String {
         Some(round) => {
             let steps = words::count(*round as u128, "step");
             format!(
-                "thread-modular sets (modular) cannot prove it: after {steps} they contain the spurious state, with {shared}, {tops}; \
-                 {among}"
+                "thread-modular sets (modular) cannot prove it: after {steps} they contain a spurious state, \
+                 {shared} with {tops}; {among}"
             )
         }
         None => format!(
-            "thread-modular sets (modular) cannot prove it: they contain, with {shared}, {tops}; {among}"
+            "thread-modular sets (modular) cannot prove it: they contain {shared} with {tops}; {among}"
         ),
     }
 }

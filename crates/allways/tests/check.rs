@@ -75,7 +75,9 @@ fn deadlocks() {
 fn json_of_each_verdict() {
     let safe = allways("check lock-recursive.pds --json --engine druba").json();
     let keys: Vec<&str> = safe.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(keys, ["certified", "engine", "file", "peak_bytes", "reason", "seconds", "verdict"]);
+    let expected =
+        ["certified", "engine", "evidence", "file", "peak_bytes", "reason", "seconds", "verdict", "version"];
+    assert_eq!(keys, expected);
     assert_eq!((&safe["verdict"], &safe["engine"]), (&json!("safe"), &json!("druba")));
     assert_eq!((&safe["certified"], &safe["reason"]), (&json!(true), &json!(null)));
     assert!(safe["seconds"].as_f64() > Some(0.0) && safe["peak_bytes"].as_u64() > Some(100_000));

@@ -25,7 +25,7 @@ fn verdicts_and_exit_codes() {
         }
     }
     let plain = check("conserved.spec", "--engine karp-miller --stats");
-    assert!(plain.code == 0 && plain.out.contains("searching"), "{plain:?}");
+    assert!(plain.code == 0 && plain.out.contains("stored states"), "{plain:?}");
     let gave_up = check("msi.spec", "--engine karp-miller");
     assert!(gave_up.code == 5 && gave_up.out.contains("does more than take and give"), "{gave_up:?}");
     let forward = check("conserved.spec", "--engine forward");
@@ -124,8 +124,8 @@ fn programs_as_counter_systems() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let refused = |run: Run, part: &str| assert!(run.code == 2 && run.err.contains(part), "{part}: {run:?}");
-    refused(check("msi.spec", "--engine druba"), "take one of coverability");
-    refused(allways("check lock-racy.pds --engine backward"), "for .spec and .tts files");
+    refused(check("msi.spec", "--engine druba"), "engines that support it: auto, coverability, backward");
+    refused(allways("check lock-racy.pds --engine backward"), "supports counter systems");
     refused(check("msi.spec", "--threads 3"), "--threads");
     refused(check("msi.spec", "--contexts 3"), "--contexts");
     refused(check("msi.spec", "--deadlock"), "--deadlock");
@@ -133,7 +133,6 @@ fn what_makes_no_sense_is_refused() {
     refused(allways(&format!("certify {} x --deadlock", corpus("msi.spec"))), "--deadlock");
     refused(allways(&format!("reach {}", corpus("msi.spec"))), "reach is not for");
     refused(check("msi.spec", "--target '0|1'"), "has its own");
-    refused(allways(&format!("check {} lock-racy.pds", corpus("msi.spec"))), "apart");
     refused(check("test-and-set.tts", "--target 9|1"), "expected a shared state below 2");
     refused(check("test-and-set.tts", "--init *|1"), "expected a shared state, found `*`");
     refused(check("absent.tts", ""), "there is no such file");
@@ -144,4 +143,23 @@ fn what_makes_no_sense_is_refused() {
     refused(allways(&format!("check {faulty}")), "faulty.spec:3:5");
     // The `.spec` file beside a `.pds` file is not one of these.
     refused(allways("check lock-racy.spec"), "expected `vars`");
+}
+
+#[test]
+fn files_of_all_kinds_are_checked_in_one_run_and_told_alike() {
+    let files = ["msi.spec", "test-then-set.tts", "../aw/any-spin-lock.aw", "../pds/lock-racy.pds"];
+    let files = files.map(|name| corpus(name)).join(" ");
+    let run = allways(&format!("check {files} --json --stats"));
+    assert_eq!(run.code, 10, "{run:?}");
+    let objects: Vec<serde_json::Value> =
+        run.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let verdicts: Vec<&str> = objects.iter().filter_map(|object| object["verdict"].as_str()).collect();
+    assert_eq!(verdicts, ["safe", "unsafe", "safe", "unsafe"]);
+    for object in &objects {
+        for key in ["version", "engine", "evidence", "certified", "search_seconds", "images", "runs"] {
+            assert!(!object[key].is_null(), "{key}: {object}");
+        }
+        assert_eq!(object["verdict"] == "unsafe", object["trace"].is_array(), "{object}");
+    }
+    assert_eq!(objects[0]["any_number"], true, "as of programs");
 }

@@ -44,7 +44,10 @@ impl<E: PushdownEngine> Engine for E {
     }
 
     fn supports(&self, forms: &Forms) -> Result<(), String> {
-        forms.pushdown().map(drop).map_err(|reason| reason.to_string())
+        match forms.counters() {
+            Some(_) => Err(format!("engine `{}` does not support counter systems (.spec, .tts)", E::INFO.name)),
+            None => forms.pushdown().map(drop).map_err(|reason| reason.to_string()),
+        }
     }
 
     fn run(&self, forms: &Forms, budget: &Budget) -> Outcome {
