@@ -239,7 +239,7 @@ fn what_views_cannot_speak_of() {
         ("shared int x, y; thread p { x = x * y; }", "a product"),
         ("shared int x, y = 1; thread p { x = x / y; }", "a division"),
         ("event e; shared int x; thread p { wait e; x = 1; } thread q { broadcast e; }", "an event"),
-        ("shared int x; thread p { spawn q; } thread q[0] { x = x + 1; }", "started on the way"),
+        ("shared int x; thread p { spawn q; } thread q[0] { x = x + 1; }", "dynamically created threads"),
         ("shared int x; thread p { atomic { while (x < 9999) { x = x + 1; } } }", "an atomic section"),
     ];
     for (index, (text, what)) in cases.into_iter().enumerate() {
@@ -310,10 +310,11 @@ fn z3_gets_what_is_left_of_the_memory() {
         let memory = arguments.trim().split(' ').find_map(|word| word.strip_prefix("-memory:"));
         memory.expect("a limit").parse().expect("a number")
     };
-    assert_eq!(memory(""), 4096);
     // Some is in use already.
     let left = memory("--memory 1500M");
     assert!((1000..1500).contains(&left), "{left}");
+    assert!(memory("--memory 5G") > 4096, "also more than is enough for most");
+    assert!(memory("") > 0, "part of what the machine has");
 }
 
 /// Nothing here proves that a program with integers has no deadlock, so the search for one ends by itself.

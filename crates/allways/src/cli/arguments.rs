@@ -311,6 +311,7 @@ impl Search {
             published_bound: self.published_bound,
             unreduced: self.start.unreduced,
             scheduler,
+            observe: self.stats && self.engine.is_some(),
             solver: smt.settings(),
             smt_dump: smt.smt_dump.clone(),
             ..Question::default()
