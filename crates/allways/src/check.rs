@@ -131,7 +131,8 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
 /// That an engine does not support a task, and which do.
 fn unsupported(what: String, engine: &dyn Engine, forms: &Forms) -> CheckError {
     let given = Setting::ALL.into_iter().filter(|setting| setting.is_given(forms.question()));
-    let own = given.filter(|setting| engine.info().settings.contains(setting)).map(|setting| setting.to_string());
+    let own =
+        given.filter(|setting| engine.info().settings.contains(setting)).map(|setting| setting.to_string());
     let own: Vec<String> = own.collect();
     let able = Engines::default();
     let able = able.iter().filter(|able| able.info().needs.is_none() && able.supports(forms).is_ok());

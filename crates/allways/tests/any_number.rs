@@ -96,7 +96,10 @@ fn a_lost_proof_is_explained() {
     fs::write(&program, format!("shared bool m, busy;\n{}{}", thread("a"), thread("b"))).expect("a file");
     let checked = run("check --explain --engine modular", &[&program]);
     assert_eq!(checked.code, 5, "{checked:?}");
-    assert!(checked.out.contains("after 1 step they contain a spurious state, m=1;busy=0 with"), "{checked:?}");
+    assert!(
+        checked.out.contains("after 1 step they contain a spurious state, m=1;busy=0 with"),
+        "{checked:?}"
+    );
     let json = run("check --explain --json", &[&program]).json();
     assert_eq!(json["verdict"], "safe");
     assert!(json["explanation"].as_str().is_some_and(|text| text.contains("cannot prove it")), "{json}");

@@ -45,7 +45,9 @@ impl<E: PushdownEngine> Engine for E {
 
     fn supports(&self, forms: &Forms) -> Result<(), String> {
         match forms.counters() {
-            Some(_) => Err(format!("engine `{}` does not support counter systems (.spec, .tts)", E::INFO.name)),
+            Some(_) => {
+                Err(format!("engine `{}` does not support counter systems (.spec, .tts)", E::INFO.name))
+            }
             None => forms.pushdown().map(drop).map_err(|reason| reason.to_string()),
         }
     }

@@ -88,7 +88,11 @@ pub fn counters_of(
             broadcast.tops.push((kind, fact.top, after));
         }
     }
-    if property.bad.iter().any(|bad| bad.shared.map_or(!broadcasts.is_empty(), |bad| broadcasts.contains_key(&bad))) {
+    if property
+        .bad
+        .iter()
+        .any(|bad| bad.shared.map_or(!broadcasts.is_empty(), |bad| broadcasts.contains_key(&bad)))
+    {
         return Err("a property of what is passed in the midst of a broadcast".to_string());
     }
     let mut steps: Vec<Step> = Vec::new();

@@ -201,7 +201,9 @@ impl Engine for CounterEngine {
         let name = self.info.name;
         match (forms.counters(), self.programs) {
             (Some(_), _) => Ok(()),
-            (None, Programs::Nothing) => Err(format!("engine `{name}` supports counter systems (.spec, .tts) only")),
+            (None, Programs::Nothing) => {
+                Err(format!("engine `{name}` supports counter systems (.spec, .tts) only"))
+            }
             (None, _) if forms.question().property.deadlock => {
                 Err(format!("engine `{name}` does not support deadlocks"))
             }

@@ -169,9 +169,8 @@ fn search(
             weights: if level.differences { explained.weights.clone() } else { Vec::new() },
             ..ViewSet::default()
         };
-        let setting = Obligations::new(program, &steps, &views).map_err(|unsupported| {
-            StopReason::GaveUp(unsupported.to_string())
-        })?;
+        let setting = Obligations::new(program, &steps, &views)
+            .map_err(|unsupported| StopReason::GaveUp(unsupported.to_string()))?;
         let mut solver = Process::start(settings, &wanted).map_err(gave_up)?;
         let forms = |locations: &[usize]| forms((&setting, &explained), level, &live, locations);
         let mut growing = Growing::new(&setting, &mut solver, &forms);

@@ -39,9 +39,7 @@ pub(crate) fn check(
     }
     if let Some(template) = program.templates.iter().find(|template| template.spawned) {
         let line = template.span.line;
-        return malformed(&format!(
-            "line {line}: views do not support dynamically created threads"
-        ));
+        return malformed(&format!("line {line}: views do not support dynamically created threads"));
     }
     let unsure = program
         .templates
