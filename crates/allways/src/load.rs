@@ -294,11 +294,10 @@ fn vacuous(system: &Explicit, bad: &[Pattern]) -> Vec<String> {
 
 /// Options that say nothing about counter systems.
 fn refuse_for_counters(reading: &Reading<'_>) -> Result<(), LoadError> {
-    let Options { threads, deadlock, no_property, .. } = reading.options;
+    let Options { threads, deadlock, .. } = reading.options;
     reading.refuse(&[
         (!threads.is_empty(), "--threads is not for .spec and .tts files", "leave out --threads"),
         (*deadlock, "--deadlock is not for .spec and .tts files", "leave out --deadlock"),
-        (*no_property, "--no-target is not for .spec and .tts files", "leave out --no-target"),
     ])
 }
 

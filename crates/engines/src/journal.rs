@@ -49,13 +49,14 @@ impl Journal {
             (true, Instance::Any) => "any number of threads".to_string(),
             (true, Instance::Few(1)) => "1 thread".to_string(),
             (true, Instance::Few(number)) => format!("{number} threads"),
-            (true, Instance::Exactly(counts)) => format!("{counts} threads"),
+            (true, Instance::Exactly(counts)) => format!("--threads {counts}"),
         };
         tracing::debug!(engine = engine.name, threads, "engine started");
         let (started, clock) = (journal.started.elapsed(), Instant::now());
         let outcome = run();
         let took = clock.elapsed();
         let said = match &outcome.verdict {
+            Verdict::Safe(_) if !forms.has_property() => "bounded from above".to_string(),
             Verdict::Safe(_) => "safe".to_string(),
             Verdict::Unsafe(_) => "unsafe".to_string(),
             Verdict::Unknown(reason) => reason.to_string(),

@@ -9,7 +9,7 @@ use crate::recheck::{NoClaim, Walked, read_claim};
 use crate::words;
 use allways_engines::{Budget, Question};
 use allways_evidence::Rejection;
-use allways_model::task::Task;
+use allways_model::task::{Model, Task};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
@@ -95,6 +95,10 @@ pub fn recheck(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
     };
     context.printer.diagnostics(&loaded.diagnostics);
     let task = loaded.task;
+    if arguments.no_target && matches!(task.model, Model::Counters(_)) {
+        let what = "--no-target is not for .spec and .tts files".to_string();
+        return Err(Failure::Usage(what, "leave out --no-target".to_string()));
+    }
     let question = Question {
         unreduced: arguments.start.unreduced,
         solver: arguments.smt.settings(),
@@ -135,7 +139,7 @@ pub fn recheck(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
 
 /// Whether nothing is said about what is to be avoided.
 fn is_silent(task: &Task, no_target: bool) -> bool {
-    no_target || matches!(task.model, allways_model::task::Model::Rules(_)) && task.property.is_empty()
+    no_target || matches!(task.model, Model::Rules(_)) && task.property.is_empty()
 }
 
 fn no_claim(error: NoClaim, evidence: &Path) -> Failure {

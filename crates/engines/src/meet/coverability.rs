@@ -118,7 +118,8 @@ impl CounterEngine {
         let system = forms.at(Instance::Any).pushdown()?.system;
         match cover(&*system, &form, self.decide, budget) {
             Covered::Safe(counted) => {
-                Ok(Outcome::new(Verdict::Safe(Certificate::Counted(counted)), Figures::default()))
+                let verdict = Verdict::Safe(Certificate::Counted(counted));
+                Ok(Outcome { instance: Some(Instance::Any), ..Outcome::new(verdict, Figures::default()) })
             }
             Covered::Unknown(reason) => Err(reason),
             Covered::Unsafe(_) if self.programs == Programs::Safe => {
