@@ -273,7 +273,7 @@ fn describe(page: &str, folder: &Path) {
         "docs/evidence.md" => {
             run(proof);
             run("check --quiet corpus/pds/lock-racy.pds --evidence race.trace");
-            change("lock.proof", "broken.proof", "state 1|0,4\nend 4", "state 1|0,3+\nend 3");
+            change("lock.proof", "broken.proof", "state 1|0,4\nend 4", "end 3");
             change("lock.proof", "broken2.proof", "below 0 3: 3 4", "below 0 3: 3");
             change("race.trace", "broken.trace", "step 1 14", "step 0 14");
             let text = fs::read_to_string(folder.join("lock.proof")).expect("a proof");
