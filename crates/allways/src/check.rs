@@ -19,7 +19,7 @@ use allways_model::task::{Instance, Task};
 use allways_smt::Settings;
 use std::fmt;
 use std::io::{self, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How to answer.
 #[derive(Clone, Default)]
@@ -95,8 +95,11 @@ pub(crate) fn write(forms: &Forms, verdict: &Verdict, out: &mut dyn Write) -> io
     written.map_err(misfit)?.map(|()| true)
 }
 
+/// How much time shortening the trace of a program with integers takes its share of.
+const INTEGER_SHORTENING_BUDGET: Duration = Duration::from_secs(1);
+
 /// How many states of a program, as it was written, are explored to confirm that it is safe.
-const EXHAUSTED: usize = 1 << 9;
+const EXHAUSTED: usize = 1 << 8;
 
 /// Whether the task can go wrong.
 pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<Checked<'a>, CheckError> {
@@ -115,7 +118,9 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     confirm(&forms, &mut outcome, budget);
     let mut shortened = Shortened::default();
     if outcome.certified && !request.question.bounded() && outcome.figures.schedule.is_none() {
-        shortened = shorten(&forms, &mut outcome, budget);
+        // The runs of a program with integers are many, and a longer search seldom pays.
+        let share = if task.has_integers() { INTEGER_SHORTENING_BUDGET } else { Duration::MAX };
+        shortened = shorten(&forms, &mut outcome, &budget.within(share));
     }
     if let Some(rejected) = outcome.rejected {
         return Err(rejected.into());
@@ -198,13 +203,14 @@ fn confirm_unreduced(
     else {
         return Ok(None);
     };
-    // There are at least as many states as the certificate has, and where stacks grow there may be no end of them.
+    // There are more states than the certificate has, and where stacks grow there may be no end of them.
+    let small = EXHAUSTED / 4;
     let few = match certificate {
         Certificate::Invariant(invariant) => {
-            invariant.visible_count() <= EXHAUSTED as u128
+            invariant.visible_count() <= small as u128
                 && !invariant.windows.iter().flatten().any(|window| window.more)
         }
-        Certificate::Products(products) => !products.any_number() && products.facts() <= EXHAUSTED,
+        Certificate::Products(products) => !products.any_number() && products.facts() <= small,
         Certificate::Counted(_) | Certificate::Basis(_) | Certificate::Views(_) => false,
     };
     if !few || *forms.instance() == Instance::Any || task.has_integers() {

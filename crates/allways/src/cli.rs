@@ -1,9 +1,9 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
-//! It parses, shows progress and renders; what is decided is decided by the library. Read in this order: [`exit`] and
-//! [`arguments`], what users see first; the commands [`check`], [`reach`], [`evidence`] (`certify` and `replay`), [`convert`]
-//! and [`format`](mod@format); then what they share: [`session`] (limits, interruption, memory), [`progress`], [`output`],
-//! [`diagnostics`].
+//! It parses, shows progress and renders; what is decided is decided by the library. Read in this order: `exit` and
+//! `arguments`, what users see first; the commands `check`, `reach`, `evidence` (`certify` and `replay`), `convert`
+//! and `format`; then what they share: `session` (limits, interruption, memory), `progress`, `output`,
+//! `diagnostics`.
 
 mod arguments;
 mod check;
@@ -121,7 +121,7 @@ fn command(engines: &Engines) -> clap::Command {
         let names = PossibleValuesParser::new(names.clone());
         command.mut_arg("engine", |argument| argument.value_parser(names).hide_possible_values(true))
     };
-    Arguments::command().mut_subcommand("check", &named).mut_subcommand("reach", &named)
+    Arguments::command().mut_subcommand("check", named).mut_subcommand("reach", named)
 }
 
 /// Writes the events of the engines to standard error.

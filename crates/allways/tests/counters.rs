@@ -148,7 +148,7 @@ fn what_makes_no_sense_is_refused() {
 #[test]
 fn files_of_all_kinds_are_checked_in_one_run_and_told_alike() {
     let files = ["msi.spec", "test-then-set.tts", "../aw/any-spin-lock.aw", "../pds/lock-racy.pds"];
-    let files = files.map(|name| corpus(name)).join(" ");
+    let files = files.map(corpus).join(" ");
     let run = allways(&format!("check {files} --json --stats"));
     assert_eq!(run.code, 10, "{run:?}");
     let objects: Vec<serde_json::Value> =

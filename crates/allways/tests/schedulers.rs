@@ -74,11 +74,11 @@ fn what_is_refused() {
     file(&folder, "tasks.aw", TASKS);
     file(&folder, "threads.aw", "shared bool x;\nthread p { x = true; }\nnever x && !x;\n");
     for (arguments, expected) in [
-        ("check threads.aw --scheduler bag", "--scheduler is for programs with tasks"),
+        ("check threads.aw --scheduler bag", "supports programs with tasks only"),
         ("check tasks.aw --scheduler fair", "expected bag, bounded-bag=K, round-robin"),
         ("check tasks.aw --scheduler bounded-bag=0", "expected bag, bounded-bag=K, round-robin"),
-        ("check tasks.aw --delays 2", "--delays says nothing alone"),
-        ("reach tasks.aw --delays 2", "--delays says nothing alone"),
+        ("check tasks.aw --delays 2", "--delays requires --rounds"),
+        ("reach tasks.aw --delays 2", "--delays requires --rounds"),
         ("check tasks.aw --scheduler bag --deadlock", "cannot be used with '--deadlock'"),
         ("check tasks.aw --scheduler bag --engine free", "cannot be used with '--engine"),
         ("convert tasks.aw --to pds --sequentialize 1", "--sequentialize makes a program of a program"),

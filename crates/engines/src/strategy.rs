@@ -1,7 +1,7 @@
 //! Which engine when: a value that can be looked at, and what runs it.
 //!
 //! [`auto`] is the strategy that is used where no engine is named. It first asks about any number of threads, which is a
-//! proof or nothing; then about one thread, two, three, four, by a [portfolio](portfolio) of engines; and at last it counts
+//! proof or nothing; then about one thread, two, three, four, by a [`portfolio`] of engines; and at last it counts
 //! threads for as long as that may take. Integers without bounds are proved beside all this, by views.
 //!
 //! Claims race unchecked, so that a checker does not compete with the losers for the processor; before anything rests on a
