@@ -13,6 +13,7 @@
 
 pub mod aw;
 pub mod bp;
+mod cursor;
 pub mod diagnostic;
 pub mod pds;
 pub mod spec;

@@ -14,10 +14,8 @@ use std::ops::{Range, RangeInclusive};
 pub(super) const MOST_VARIANTS: u64 = 1024;
 
 pub(super) fn read(text: &[u8]) -> Parsed {
-    let mut diagnostics = Diagnostics::default();
-    if u32::try_from(text.len()).is_err() {
-        let message = format!("expected a file below 4 GiB, found one of {} bytes", text.len());
-        diagnostics.add(Severity::Error, 0..0, || (message, None));
+    let diagnostics = Diagnostics::about(text);
+    if diagnostics.has_errors() {
         return Parsed { system: None, diagnostics };
     }
     let mut scanner = Scanner::new(text);
