@@ -82,6 +82,16 @@ pub(crate) fn length(text: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
     text.iter().position(|&byte| !belongs(byte)).unwrap_or(text.len())
 }
 
+/// White space within a line.
+pub(crate) fn is_space(byte: u8) -> bool {
+    byte != b'\n' && byte.is_ascii_whitespace()
+}
+
+/// What names are made of.
+pub(crate) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
 /// The number that a word is, if it has digits only; numbers that are too large are all the same.
 pub(crate) fn number(word: &[u8]) -> Option<u64> {
     let add = |number: u64, &byte: &u8| {

@@ -1,6 +1,6 @@
 //! The tokens of a line, straight from the bytes; nothing is allocated.
 
-use crate::cursor::{self, Cursor, number};
+use crate::cursor::{self, Cursor, is_space, number};
 
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ pub(super) type Token = cursor::Token<Kind>;
 
 /// The next token of this line; again and again [`Kind::End`] at its end.
 pub(super) fn token(cursor: &mut Cursor) -> Token {
-    cursor.skip(|byte| byte != b'\n' && byte.is_ascii_whitespace());
+    cursor.skip(is_space);
     let rest = cursor.rest();
     let at_arrow = |at: usize| rest[at] == b'-' && rest.get(at + 1) == Some(&b'>');
     let ends = |at: &usize| rest[*at] == b'#' || rest[*at].is_ascii_whitespace() || at_arrow(*at);
