@@ -6,6 +6,9 @@
 use allways_model::program::Span;
 use std::ops::Range;
 
+/// What some editors put at the beginning of a text.
+pub(crate) const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// A token of some kind, and its place in a text of less than 4 GiB.
 #[derive(Clone, Copy)]
 pub(crate) struct Token<Kind> {
@@ -19,17 +22,18 @@ pub(crate) struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
     line: u32,
+    column: u32,
 }
 
 impl<'a> Cursor<'a> {
-    /// The beginning of a text, after the mark that some editors put there.
+    /// The beginning of a text, after its mark.
     pub fn new(text: &'a [u8]) -> Cursor<'a> {
-        Cursor { text, at: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }, line: 1 }
+        Cursor { text, at: if text.starts_with(MARK) { MARK.len() } else { 0 }, line: 1, column: 1 }
     }
 
-    /// A place within a line that ends before the text does.
-    pub fn within(text: &'a [u8], line: Range<usize>) -> Cursor<'a> {
-        Cursor { text: &text[..line.end], at: line.start, line: 1 }
+    /// The beginning of a part of a text, which ends where the part does.
+    pub fn within(text: &'a [u8], part: Range<usize>) -> Cursor<'a> {
+        Cursor { text: &text[..part.end], at: part.start, line: 1, column: 1 }
     }
 
     /// The number of bytes before this place.
@@ -62,13 +66,28 @@ impl<'a> Cursor<'a> {
         Token { kind, span: Span { start, end: self.at as u32, line: self.line, column: 0 } }
     }
 
+    /// Passes so many bytes, over lines and columns, which are as many as the last function finds in a part of a line.
+    pub fn pass(&mut self, length: usize, columns: impl Fn(&[u8]) -> usize) -> Span {
+        let passed = &self.rest()[..length];
+        let span = Span { column: self.column, ..self.token((), length).span };
+        let last_line = match passed.iter().rposition(|&byte| byte == b'\n') {
+            Some(newline) => {
+                self.line += passed.iter().filter(|&&byte| byte == b'\n').count() as u32;
+                self.column = 1;
+                &passed[newline + 1..]
+            }
+            None => passed,
+        };
+        self.column += columns(last_line) as u32;
+        span
+    }
+
     /// Goes to the start of the next line, if there is one.
     pub fn next_line(&mut self) -> bool {
-        self.skip(|byte| byte != b'\n');
-        let found = self.at < self.text.len();
-        self.at += usize::from(found);
-        self.line += u32::from(found);
-        found
+        let newline = self.rest().iter().position(|&byte| byte == b'\n');
+        self.at = newline.map_or(self.text.len(), |newline| self.at + newline + 1);
+        self.line += u32::from(newline.is_some());
+        newline.is_some()
     }
 
     /// Goes to the end of the text.
@@ -80,6 +99,24 @@ impl<'a> Cursor<'a> {
 /// How many bytes there are before the first that does not belong.
 pub(crate) fn length(text: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
     text.iter().position(|&byte| !belongs(byte)).unwrap_or(text.len())
+}
+
+/// How many bytes there are before the end of the line.
+pub(crate) fn line_length(text: &[u8]) -> usize {
+    let line = &text[..length(text, |byte| byte != b'\n')];
+    line.strip_suffix(b"\r").unwrap_or(line).len()
+}
+
+/// The length of the comment with which a text starts, `// …` or `/* … */`, and whether it ends.
+pub(crate) fn comment(text: &[u8]) -> Option<(usize, bool)> {
+    match text {
+        [b'/', b'/', ..] => Some((line_length(text), true)),
+        [b'/', b'*', inner @ ..] => match inner.windows(2).position(|end| end == b"*/") {
+            Some(length) => Some((length + 4, true)),
+            None => Some((text.len(), false)),
+        },
+        _ => None,
+    }
 }
 
 /// White space within a line.

@@ -118,9 +118,15 @@ pub fn line_column(text: &[u8], offset: usize) -> (usize, usize) {
     let before = &text[..offset.min(text.len())];
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
     let line = 1 + before[..start].iter().filter(|&&byte| byte == b'\n').count();
-    let characters =
-        before[start..].utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len());
-    (line, 1 + characters.sum::<usize>())
+    (line, 1 + columns(&before[start..]))
+}
+
+/// How many columns a part of a line has.
+pub(crate) fn columns(text: &[u8]) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    text.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum()
 }
 
 /// The beginning of a text that may be hostile: long, binary, or full of control characters.

@@ -7,6 +7,7 @@ use super::super::suggest::{did_you_mean, quote};
 use super::declarations::sort_of;
 use super::expressions::Typed;
 use super::{Found, Lowering, Mode};
+use crate::cursor::range;
 use crate::diagnostic::Severity;
 use allways_model::program::{Expr, LocationId, Never, Span};
 use std::collections::HashMap;
@@ -98,7 +99,7 @@ impl<'a> Lowering<'a, '_> {
 
     fn unknown_label(&mut self, label: Name<'a>, procedure: Option<usize>) {
         let Lowering { diagnostics, labels, program, .. } = self;
-        diagnostics.add(Severity::Error, label.span.start as usize..label.span.end as usize, || {
+        diagnostics.add(Severity::Error, range(label.span), || {
             let here = |of: usize| procedure.is_none_or(|procedure| procedure == of);
             let names = labels.iter().filter(|mark| here(mark.procedure)).map(|mark| mark.name.text);
             let place = procedure
@@ -170,7 +171,7 @@ impl<'a> Lowering<'a, '_> {
         }
         if !self.locals.contains_key(name.text) {
             let Lowering { diagnostics, locals, .. } = self;
-            diagnostics.add(Severity::Error, name.span.start as usize..name.span.end as usize, || {
+            diagnostics.add(Severity::Error, range(name.span), || {
                 let help = did_you_mean(name.text, locals.keys().copied());
                 (format!("expected a local variable of a thread, found {}", quote(name.text)), help)
             });

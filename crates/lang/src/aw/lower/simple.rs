@@ -6,6 +6,7 @@ use super::super::names::{Meaning, Sort};
 use super::super::suggest::{did_you_mean, quote};
 use super::declarations::sort_of;
 use super::{Call, Lowering};
+use crate::cursor::range;
 use crate::diagnostic::Severity;
 use allways_model::program::{Expr, LockPlace, Op, Place, Span, Target, Type};
 use std::collections::HashSet;
@@ -118,7 +119,7 @@ impl<'a> Lowering<'a, '_> {
     ) -> Option<(usize, Vec<Expr>)> {
         if self.globals.get(name.text).is_none() {
             let (diagnostics, globals) = (&mut *self.diagnostics, &self.globals);
-            diagnostics.add(Severity::Error, name.span.start as usize..name.span.end as usize, || {
+            diagnostics.add(Severity::Error, range(name.span), || {
                 let procedures =
                     globals.iter().filter(|global| matches!(global.meaning, Meaning::Procedure(_)));
                 let help = foreign::procedure(name.text).map(str::to_string);

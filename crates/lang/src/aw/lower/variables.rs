@@ -5,6 +5,7 @@ use super::super::foreign;
 use super::super::names::{Meaning, Sort};
 use super::super::suggest::{did_you_mean, quote};
 use super::{Constant, Found, Lowering, Mode};
+use crate::cursor::range;
 use crate::diagnostic::Severity;
 use allways_model::program::{Expr, Place, Target};
 
@@ -89,7 +90,7 @@ impl<'a> Lowering<'a, '_> {
             _ => {}
         }
         let Lowering { diagnostics, globals, body, .. } = self;
-        diagnostics.add(Severity::Error, name.span.start as usize..name.span.end as usize, || {
+        diagnostics.add(Severity::Error, range(name.span), || {
             let fits = |meaning| matches!(meaning, Meaning::Shared(_) | Meaning::Constant(..));
             let names = globals.iter().filter(|global| fits(global.meaning)).map(|global| global.name.text);
             let help = foreign::name(name.text).map(str::to_string);
