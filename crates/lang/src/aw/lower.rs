@@ -222,8 +222,7 @@ impl<'a> Lowering<'a, '_> {
             Some(global) => {
                 let line = global.name.span.line;
                 let message = format!("{} is used before it is declared, in line {line}", quote(name.text));
-                self.error(name.span, message, Some("move the declaration up".to_string()));
-                None
+                self.none(name.span, message, Some("move the declaration up".to_string()))
             }
             None => {
                 let (diagnostics, globals) = (&mut *self.diagnostics, &self.globals);

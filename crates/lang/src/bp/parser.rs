@@ -67,12 +67,7 @@ impl<'a> Parser<'a> {
                 self.advance();
                 Ok(())
             }
-            Kind::Is("decl") => {
-                let declared = self.declarations();
-                self.file.globals.append(&mut self.locals);
-                declared
-            }
-            Kind::Is("bool") if !self.at_function() => {
+            Kind::Is("decl" | "bool") if !self.at_function() => {
                 let declared = self.declarations();
                 self.file.globals.append(&mut self.locals);
                 declared
@@ -106,17 +101,15 @@ impl<'a> Parser<'a> {
             }
             self.expect(")", " after the parameters")?;
         }
-        let body = if self.accept("begin") {
-            let body = self.statements(&["end"]);
-            self.accept("end");
-            body
+        let end: &[&str] = if self.accept("begin") {
+            &["end"]
         } else if self.accept("{") {
-            let body = self.statements(&["}"]);
-            self.accept("}");
-            body
+            &["}"]
         } else {
             return Err(self.fault("`begin`", None));
         };
+        let body = self.statements(end);
+        self.accept(end[0]);
         let locals = std::mem::take(&mut self.locals);
         let end = self.last;
         self.file.functions.push(Function { name, parameters, results, locals, body: body?, end });

@@ -116,9 +116,7 @@ impl<'a> Reader<'a> {
                     }
                 }
             }
-            if self.next.kind == Kind::Semicolon {
-                self.take();
-            }
+            self.accept(Kind::Semicolon);
         }
         Ok(())
     }
@@ -128,9 +126,7 @@ impl<'a> Reader<'a> {
         let mut guarded = Guarded::default();
         let mut seen = HashSet::new();
         loop {
-            if self.next.kind == Kind::True {
-                self.take();
-            } else {
+            if !self.accept(Kind::True) {
                 let (token, local, values) = self.constraint()?;
                 let guard = Guard { local, range: values, span: range(token.span) };
                 if !seen.insert(local) {
@@ -138,10 +134,9 @@ impl<'a> Reader<'a> {
                 }
                 guarded.guards.push(guard);
             }
-            if self.next.kind != Kind::Comma {
+            if !self.accept(Kind::Comma) {
                 break;
             }
-            self.take();
         }
         self.expect(Kind::Arrow, "`,` or `->` after a guard")?;
         if self.next.kind == Kind::Semicolon {
@@ -155,10 +150,9 @@ impl<'a> Reader<'a> {
                 return Err(Diagnostic::error(effect.span, message));
             }
             guarded.effects.push(effect);
-            if self.next.kind != Kind::Comma {
+            if !self.accept(Kind::Comma) {
                 break;
             }
-            self.take();
         }
         match self.next.kind {
             Kind::Semicolon => Ok(guarded),
@@ -208,10 +202,9 @@ impl<'a> Reader<'a> {
                 variants = variants.saturating_mul(range.end() - range.start() + 1);
             }
             fixed[local as usize] = Some(range);
-            if self.next.kind != Kind::Comma {
+            if !self.accept(Kind::Comma) {
                 break;
             }
-            self.take();
         }
         if variants > MOST_VARIANTS {
             return Err(self.expected("fewer initial configurations before"));
@@ -264,10 +257,9 @@ impl<'a> Reader<'a> {
                     return Err(self.found(token, "a single constraint for each variable"));
                 }
                 tokens.add(local, *range.start());
-                if self.next.kind != Kind::Comma {
+                if !self.accept(Kind::Comma) {
                     break;
                 }
-                self.take();
             }
             self.system.targets.push(Target { shared: None, tokens });
             match self.next.kind {
@@ -285,9 +277,7 @@ impl<'a> Reader<'a> {
         });
         while self.next.kind != Kind::End {
             self.constraint()?;
-            if self.next.kind == Kind::Comma {
-                self.take();
-            }
+            self.accept(Kind::Comma);
         }
         Ok(())
     }
@@ -345,13 +335,15 @@ impl<'a> Reader<'a> {
     }
 
     fn expect(&mut self, kind: Kind, what: &str) -> Read<()> {
-        match self.next.kind == kind {
-            true => {
-                self.take();
-                Ok(())
-            }
-            false => Err(self.expected(what)),
+        if self.accept(kind) { Ok(()) } else { Err(self.expected(what)) }
+    }
+
+    fn accept(&mut self, kind: Kind) -> bool {
+        let found = self.next.kind == kind;
+        if found {
+            self.take();
         }
+        found
     }
 
     fn take(&mut self) -> Token {

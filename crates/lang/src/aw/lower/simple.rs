@@ -79,8 +79,7 @@ impl<'a> Lowering<'a, '_> {
             let message =
                 format!("expected {}, found {}", count(targets.len(), "value"), count(values.len(), "value"));
             let help = "each variable on the left gets one of the values on the right".to_string();
-            self.error(span, message, Some(help));
-            return None;
+            return self.none(span, message, Some(help));
         }
         let mut lowered = Vec::new();
         for (place, value) in places.iter().zip(values) {
@@ -170,8 +169,7 @@ impl<'a> Lowering<'a, '_> {
                 quote(name.text),
                 arguments.len()
             );
-            self.error(name.span, message, None);
-            return None;
+            return self.none(name.span, message, None);
         }
         let mut lowered = Vec::new();
         for (index, argument) in arguments.iter().enumerate() {
@@ -190,8 +188,7 @@ impl<'a> Lowering<'a, '_> {
             let message =
                 format!("expected a procedure with a result, found {}, which has none", quote(name.text));
             let help = "a procedure with a result is declared by `proc f() : int { … }`".to_string();
-            self.error(name.span, message, Some(help));
-            return None;
+            return self.none(name.span, message, Some(help));
         }
         let (found, wanted) = (sort_of(head.result?), sort_of(ty));
         if found != wanted {
@@ -201,8 +198,7 @@ impl<'a> Lowering<'a, '_> {
                 found.words(),
                 quote(name.text)
             );
-            self.error(name.span, message, None);
-            return None;
+            return self.none(name.span, message, None);
         }
         Some(())
     }
@@ -237,17 +233,9 @@ impl<'a> Lowering<'a, '_> {
             },
             (None, Some(_)) => {
                 let message = format!("expected a lock, found the array {}", quote(name.text));
-                self.error(name.span, message, Some("an element is written `m[i]`".to_string()));
-                None
+                self.none(name.span, message, Some("an element is written `m[i]`".to_string()))
             }
-            (Some(_), None) => {
-                self.error(
-                    name.span,
-                    format!("expected an array, found {}, which is none", quote(name.text)),
-                    None,
-                );
-                None
-            }
+            (Some(_), None) => self.no_array(name),
         }
     }
 
