@@ -29,7 +29,9 @@ pub(super) fn token(cursor: &mut Cursor) -> Token {
     let rest = cursor.rest();
     let at_arrow = |at: usize| rest[at] == b'-' && rest.get(at + 1) == Some(&b'>');
     let ends = |at: &usize| rest[*at] == b'#' || rest[*at].is_ascii_whitespace() || at_arrow(*at);
-    let length = (0..rest.len()).find(ends).unwrap_or(rest.len());
+    // Nearly all words are numbers.
+    let digits = cursor::length(rest, |byte| byte.is_ascii_digit());
+    let length = (digits..rest.len()).find(ends).unwrap_or(rest.len());
     match &rest[..length] {
         [] if rest.starts_with(b"->") => cursor.token(Kind::Arrow, 2),
         [] => cursor.token(Kind::End, 0),
