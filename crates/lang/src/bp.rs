@@ -37,7 +37,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-use crate::diagnostic::{Diagnostics, Severity};
+use crate::diagnostic::Diagnostics;
 use allways_model::program::Program;
 pub(crate) use scanner::is_keyword;
 
@@ -59,10 +59,8 @@ pub struct Parsed {
 /// Reads a `.bp` file.
 pub fn parse(text: &[u8]) -> Parsed {
     // Places are counted in 32 bits.
-    if u32::try_from(text.len()).is_err() {
-        let mut diagnostics = Diagnostics::default();
-        let message = format!("expected a file below 4 GiB, found one of {} bytes", text.len());
-        diagnostics.add(Severity::Error, 0..0, || (message, None));
+    let diagnostics = Diagnostics::about(text);
+    if diagnostics.has_errors() {
         return Parsed { program: None, diagnostics };
     }
     let (file, diagnostics) = parser::parse(text);

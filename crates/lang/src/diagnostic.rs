@@ -27,6 +27,18 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
+impl Diagnostic {
+    pub(crate) fn error(span: Range<usize>, message: String) -> Diagnostic {
+        Diagnostic { severity: Severity::Error, span, message, help: None }
+    }
+
+    /// Something else is there than what was expected.
+    pub(crate) fn expected(what: &str, text: &[u8], span: Range<usize>) -> Diagnostic {
+        let found = excerpt(&text[span.clone()]);
+        Diagnostic::error(span, format!("expected {what}, found `{found}`"))
+    }
+}
+
 /// The remarks about one text: the first [`Diagnostics::KEPT`] of each severity, and how many more there were.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnostics {
@@ -43,6 +55,21 @@ struct Kept {
 impl Diagnostics {
     /// How many errors, and how many warnings, are kept.
     pub const KEPT: usize = 20;
+
+    /// Starts with a complaint about a text whose places do not fit into 32 bits, and with nothing otherwise.
+    pub(crate) fn about(text: &[u8]) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        if u32::try_from(text.len()).is_err() {
+            let message = format!("expected a file below 4 GiB, found one of {} bytes", text.len());
+            diagnostics.push(Diagnostic::error(0..0, message));
+        }
+        diagnostics
+    }
+
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        let Diagnostic { severity, span, message, help } = diagnostic;
+        self.add(severity, span, || (message, help));
+    }
 
     /// Adds a remark. The words (message and help) are asked for only if it is kept: a text may have millions of
     /// mistakes.
@@ -91,9 +118,15 @@ pub fn line_column(text: &[u8], offset: usize) -> (usize, usize) {
     let before = &text[..offset.min(text.len())];
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
     let line = 1 + before[..start].iter().filter(|&&byte| byte == b'\n').count();
-    let characters =
-        before[start..].utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len());
-    (line, 1 + characters.sum::<usize>())
+    (line, 1 + columns(&before[start..]))
+}
+
+/// How many columns a part of a line has.
+pub(crate) fn columns(text: &[u8]) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    text.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum()
 }
 
 /// The beginning of a text that may be hostile: long, binary, or full of control characters.

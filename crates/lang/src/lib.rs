@@ -4,6 +4,7 @@
 //! answers with values only. Nothing here prints or opens a file. Read in this order:
 //!
 //! * [`diagnostic`]: what a reader says about a text, and where;
+//! * `cursor`: a place in a text, from which all readers take their tokens;
 //! * [`aw`]: the language of programs;
 //! * [`pds`]: concurrent pushdown systems in the format of the CUBA tool, with its `.init` and `.spec` files;
 //! * [`bp`]: Boolean programs, as SATABS and IJIT write them;
@@ -13,6 +14,7 @@
 
 pub mod aw;
 pub mod bp;
+mod cursor;
 pub mod diagnostic;
 pub mod pds;
 pub mod spec;

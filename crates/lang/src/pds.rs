@@ -23,7 +23,8 @@ mod scanner;
 #[cfg(test)]
 mod tests;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity, excerpt};
+use crate::cursor::{lines, trim};
+use crate::diagnostic::{Diagnostic, Diagnostics, excerpt};
 use allways_model::notation::{self, NotAState};
 use allways_model::property::Pattern;
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown, State, Symbol};
@@ -59,21 +60,19 @@ pub fn parse_target(system: &dyn Pushdown, text: &[u8]) -> Result<Pattern, Diagn
 
 /// Reads the only line of a text that is not blank.
 fn parse_state<T>(text: &[u8], read: impl FnOnce(&str) -> Result<T, NotAState>) -> Result<T, Diagnostic> {
-    let error = |span, message| Diagnostic { severity: Severity::Error, span, message, help: None };
-    let mut states = scanner::contents(text);
+    let mut states = lines(text).map(|(_, line)| trim(text, line)).filter(|span| !span.is_empty());
     let Some(span) = states.next() else {
         let message = "expected a state such as `0|1,2`, found the end of the file".to_string();
-        return Err(error(text.len()..text.len(), message));
+        return Err(Diagnostic::error(text.len()..text.len(), message));
     };
     if let Some(second) = states.next() {
         let message = format!("expected a single state, found another, `{}`", excerpt(&text[second.clone()]));
-        return Err(error(second, message));
+        return Err(Diagnostic::error(second, message));
     }
     let Ok(state) = str::from_utf8(&text[span.clone()]) else {
-        let message = format!("expected a state such as `0|1,2`, found `{}`", excerpt(&text[span.clone()]));
-        return Err(error(span, message));
+        return Err(Diagnostic::expected("a state such as `0|1,2`", text, span));
     };
-    read(state).map_err(|NotAState { at, what }| error(span.start + at..span.end, what))
+    read(state).map_err(|NotAState { at, what }| Diagnostic::error(span.start + at..span.end, what))
 }
 
 /// Writes a system that [`parse`] reads back, rule by rule. Its initial state has no place in the format.

@@ -60,7 +60,7 @@ impl Tts {
         for states in states::read(self, text)? {
             if let Some((_, span)) = states.any.first() {
                 let message = "expected a number of threads, found `*`".to_string();
-                return Err(states::error(span.clone(), message));
+                return Err(Diagnostic::error(span.clone(), message));
             }
             targets.push(Target { shared: states.shared, tokens: states.tokens });
         }
@@ -73,7 +73,7 @@ impl Tts {
         let mut initial = Vec::new();
         for states in states::read(self, text)? {
             let Some(shared) = states.shared else {
-                return Err(states::error(states.span, "expected a shared state, found `*`".to_string()));
+                return Err(Diagnostic::error(states.span, "expected a shared state, found `*`".to_string()));
             };
             let mut any: Vec<Local> = states.any.iter().map(|&(local, _)| local).collect();
             any.sort_unstable();

@@ -183,8 +183,3 @@ pub(super) enum ExprKind<'a> {
     Binary(Binary, Box<Expr<'a>>, Box<Expr<'a>>),
     If(Box<Expr<'a>>, Box<Expr<'a>>, Box<Expr<'a>>),
 }
-
-/// From the start of one place to the end of another.
-pub(super) fn join(first: Span, last: Span) -> Span {
-    Span { end: last.end.max(first.end), ..first }
-}

@@ -4,6 +4,8 @@
 //! parser complains about it where it stands. Every byte is looked at a fixed number of times.
 
 use super::MAX_TEXT;
+use crate::cursor::{self, Cursor, MARK, comment, is_word, length, line_length};
+use crate::diagnostic::columns;
 use allways_model::program::Span;
 
 /// What a token is.
@@ -23,12 +25,7 @@ pub(super) enum Kind {
     End,
 }
 
-/// A token.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Token {
-    pub kind: Kind,
-    pub span: Span,
-}
+pub(super) type Token = cursor::Token<Kind>;
 
 /// A text in tokens, the last of which is the end.
 pub(super) struct Lexed {
@@ -89,87 +86,45 @@ const SINGLE: &[u8] = b"=!<>+-*/%?:;,.()[]{}&|";
 /// Cuts a text (shorter than [`MAX_TEXT`]; what is longer is not looked at) into tokens.
 pub(super) fn lex(text: &[u8]) -> Lexed {
     let text = &text[..text.len().min(MAX_TEXT)];
-    let mut lexer = Lexer { text, at: 0, line: 1, column: 1 };
+    let mut cursor = Cursor::within(text, 0..text.len());
+    if text.starts_with(MARK) {
+        // Unlike elsewhere, it has a column.
+        cursor.pass(MARK.len(), columns);
+    }
     let mut lexed = Lexed { tokens: Vec::new(), comments: Vec::new(), unclosed: None };
-    if text.starts_with(b"\xef\xbb\xbf") {
-        lexer.advance(3);
-    }
-    while let Some(&byte) = text.get(lexer.at) {
-        let rest = &text[lexer.at..];
-        if byte.is_ascii_whitespace() {
-            lexer.advance(1);
-        } else if rest.starts_with(b"//") {
-            lexed.comments.push(lexer.advance(line_length(rest)));
-        } else if rest.starts_with(b"/*") {
-            let closed = rest[2..].windows(2).position(|pair| pair == b"*/");
-            let span = lexer.advance(closed.map_or(rest.len(), |inner| inner + 4));
+    loop {
+        let rest = cursor.rest();
+        if let Some((length, ends)) = comment(rest) {
+            let span = cursor.pass(length, columns);
             lexed.comments.push(span);
-            if closed.is_none() {
-                lexed.unclosed = Some(span);
-            }
-        } else {
-            let (kind, length) = token(rest);
-            lexed.tokens.push(Token { kind, span: lexer.advance(length) });
+            lexed.unclosed = lexed.unclosed.or((!ends).then_some(span));
+            continue;
+        }
+        let blank = length(rest, |byte| byte.is_ascii_whitespace());
+        if blank > 0 {
+            cursor.pass(blank, columns);
+            continue;
+        }
+        let (kind, length) = token(rest);
+        lexed.tokens.push(Token { kind, span: cursor.pass(length, columns) });
+        if kind == Kind::End {
+            return lexed;
         }
     }
-    lexed.tokens.push(Token { kind: Kind::End, span: lexer.advance(0) });
-    lexed
-}
-
-struct Lexer<'a> {
-    text: &'a [u8],
-    at: usize,
-    line: u32,
-    column: u32,
-}
-
-impl Lexer<'_> {
-    /// Goes on by so many bytes, which are what the span spans. Ends before or after an ASCII character, always.
-    fn advance(&mut self, length: usize) -> Span {
-        let passed = &self.text[self.at..self.at + length];
-        let (line, column) = (self.line, self.column);
-        let mut last_line = passed;
-        if let Some(newline) = passed.iter().rposition(|&byte| byte == b'\n') {
-            self.line += passed.iter().filter(|&&byte| byte == b'\n').count() as u32;
-            self.column = 1;
-            last_line = &passed[newline + 1..];
-        }
-        self.column += match last_line.is_ascii() {
-            true => last_line.len(),
-            false => last_line
-                .utf8_chunks()
-                .map(|chunk| chunk.valid().chars().count() + chunk.invalid().len())
-                .sum(),
-        } as u32;
-        let start = self.at as u32;
-        self.at += length;
-        Span { start, end: self.at as u32, line, column }
-    }
-}
-
-/// How many bytes there are before the end of the line.
-fn line_length(rest: &[u8]) -> usize {
-    let line = &rest[..rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())];
-    line.strip_suffix(b"\r").unwrap_or(line).len()
 }
 
 /// The kind and the length of the token with which a text starts.
 fn token(rest: &[u8]) -> (Kind, usize) {
-    let while_all =
-        |belongs: fn(&u8) -> bool| rest.iter().position(|byte| !belongs(byte)).unwrap_or(rest.len());
-    let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    match rest[0] {
-        b'0'..=b'9' => {
-            let length = while_all(word);
-            let digits = rest[..length].iter().all(u8::is_ascii_digit);
-            (if digits { Kind::Number } else { Kind::Bad }, length)
+    let Some(&first) = rest.first() else { return (Kind::End, 0) };
+    let word = &rest[..length(rest, is_word)];
+    match first {
+        b'0'..=b'9' if word.iter().all(u8::is_ascii_digit) => (Kind::Number, word.len()),
+        b'0'..=b'9' => (Kind::Bad, word.len()),
+        byte if is_word(byte) => {
+            let keyword = KEYWORDS.binary_search_by(|keyword| keyword.as_bytes().cmp(word)).is_ok();
+            (if keyword { Kind::Keyword } else { Kind::Name }, word.len())
         }
-        byte if word(&byte) => {
-            let length = while_all(word);
-            let keyword = is_keyword(&rest[..length]);
-            (if keyword { Kind::Keyword } else { Kind::Name }, length)
-        }
-        byte if !byte.is_ascii() => (Kind::Bad, while_all(|byte| !byte.is_ascii())),
+        byte if !byte.is_ascii() => (Kind::Bad, length(rest, |byte| !byte.is_ascii())),
         b'#' => (Kind::Bad, line_length(rest)),
         quote @ (b'"' | b'\'') => {
             let line = &rest[..line_length(rest)];
@@ -180,8 +135,4 @@ fn token(rest: &[u8]) -> (Kind, usize) {
         byte if SINGLE.contains(&byte) => (Kind::Symbol, 1),
         _ => (Kind::Bad, 1),
     }
-}
-
-fn is_keyword(word: &[u8]) -> bool {
-    KEYWORDS.binary_search_by(|keyword| keyword.as_bytes().cmp(word)).is_ok()
 }

@@ -18,6 +18,7 @@ mod variables;
 use super::ast::{Expr, ExprKind, Item, Module, Name, Routine, RoutineKind};
 use super::names::{Globals, Meaning};
 use super::suggest::{did_you_mean, quote};
+use crate::cursor::range;
 use crate::diagnostic::{Diagnostics, Severity};
 use allways_model::program::{LocationId, Program, Slot, Span, TemplateId, Type, Value, Variable};
 use body::Body;
@@ -207,11 +208,11 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn error(&mut self, span: Span, message: String, help: Option<String>) {
-        self.diagnostics.add(Severity::Error, span.start as usize..span.end as usize, || (message, help));
+        self.diagnostics.add(Severity::Error, range(span), || (message, help));
     }
 
     fn warn(&mut self, span: Span, message: String, help: Option<String>) {
-        self.diagnostics.add(Severity::Warning, span.start as usize..span.end as usize, || (message, help));
+        self.diagnostics.add(Severity::Warning, range(span), || (message, help));
     }
 
     /// What a name outside bodies means. An error if it means nothing, or is declared only later.
@@ -221,12 +222,11 @@ impl<'a> Lowering<'a, '_> {
             Some(global) => {
                 let line = global.name.span.line;
                 let message = format!("{} is used before it is declared, in line {line}", quote(name.text));
-                self.error(name.span, message, Some("move the declaration up".to_string()));
-                None
+                self.none(name.span, message, Some("move the declaration up".to_string()))
             }
             None => {
                 let (diagnostics, globals) = (&mut *self.diagnostics, &self.globals);
-                diagnostics.add(Severity::Error, name.span.start as usize..name.span.end as usize, || {
+                diagnostics.add(Severity::Error, range(name.span), || {
                     let names = globals.iter().map(|global| global.name.text);
                     let help = did_you_mean(name.text, names);
                     (format!("expected {expected}, found the unknown name {}", quote(name.text)), help)

@@ -7,11 +7,12 @@ mod expressions;
 mod items;
 mod statements;
 
-use super::ast::{Module, Name, join};
+use super::ast::{Module, Name};
 use super::foreign;
 use super::lexer::{KEYWORDS, Kind, Lexed, Token};
 use super::suggest::{did_you_mean, quote};
 use super::{MAX_NESTING, MAX_TEXT};
+use crate::cursor::{join, range};
 use crate::diagnostic::{Diagnostics, Severity, excerpt};
 use allways_model::program::Span;
 
@@ -74,7 +75,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn bytes(&self, span: Span) -> &'a [u8] {
-        &self.text[span.start as usize..span.end as usize]
+        &self.text[range(span)]
     }
 
     /// The text of a token that is a word or a symbol.
@@ -182,7 +183,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn error(&mut self, span: Span, message: String, help: Option<String>) {
-        self.diagnostics.add(Severity::Error, span.start as usize..span.end as usize, || (message, help));
+        self.diagnostics.add(Severity::Error, range(span), || (message, help));
     }
 
     /// Runs something that may nest. Beyond the limit, the rest of the text is given up.

@@ -4,7 +4,7 @@
 //! inside, it must be finite, so no recursion. A section ends with the procedure that began it; what it calls is inside
 //! altogether.
 
-use super::parser::range;
+use crate::cursor::range;
 use crate::diagnostic::{Diagnostics, Severity};
 use allways_model::program::{LocationId, Op, ProcedureId, Program};
 

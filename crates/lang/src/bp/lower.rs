@@ -4,9 +4,9 @@ mod expressions;
 mod statements;
 
 use super::Parsed;
-use super::parser::range;
 use super::precedence::Dialect;
 use super::syntax::{Action, Declaration, File, Function, Name, Statement};
+use crate::cursor::range;
 use crate::diagnostic::{Diagnostics, Severity, excerpt};
 use allways_model::program::{
     Count, Edge, Expr, Label, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span,

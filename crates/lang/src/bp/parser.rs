@@ -7,11 +7,11 @@ mod expressions;
 mod statements;
 
 use super::MAX_DEPTH;
-use super::scanner::{Kind, Scanner, Token};
+use super::scanner::{Kind, Token, token};
 use super::syntax::{Declaration, File, Function, Name};
+use crate::cursor::{Cursor, range};
 use crate::diagnostic::{Diagnostics, Severity, excerpt};
 use allways_model::program::Span;
-use std::ops::Range;
 
 /// Something was wrong, and has been reported.
 pub(super) struct Reported;
@@ -20,7 +20,7 @@ type Read<T> = Result<T, Reported>;
 
 pub(super) struct Parser<'a> {
     text: &'a [u8],
-    scanner: Scanner<'a>,
+    cursor: Cursor<'a>,
     /// The token to be read next.
     next: Token,
     /// The place of the token read last.
@@ -41,7 +41,7 @@ pub(super) struct Parser<'a> {
 pub(super) fn parse(text: &[u8]) -> (File<'_>, Diagnostics) {
     let mut parser = Parser {
         text,
-        scanner: Scanner::new(text),
+        cursor: Cursor::new(text),
         next: Token { kind: Kind::Junk, span: Span::default() },
         last: Span::default(),
         depth: 0,
@@ -60,16 +60,6 @@ pub(super) fn parse(text: &[u8]) -> (File<'_>, Diagnostics) {
     (parser.file, parser.diagnostics)
 }
 
-/// A span as a range.
-pub(super) fn range(span: Span) -> Range<usize> {
-    span.start as usize..span.end as usize
-}
-
-/// From the start of one place to the end of another.
-fn join(first: Span, last: Span) -> Span {
-    Span { end: last.end.max(first.end), ..first }
-}
-
 impl<'a> Parser<'a> {
     fn declaration_or_function(&mut self) -> Read<()> {
         match self.next.kind {
@@ -77,12 +67,7 @@ impl<'a> Parser<'a> {
                 self.advance();
                 Ok(())
             }
-            Kind::Is("decl") => {
-                let declared = self.declarations();
-                self.file.globals.append(&mut self.locals);
-                declared
-            }
-            Kind::Is("bool") if !self.at_function() => {
+            Kind::Is("decl" | "bool") if !self.at_function() => {
                 let declared = self.declarations();
                 self.file.globals.append(&mut self.locals);
                 declared
@@ -116,17 +101,15 @@ impl<'a> Parser<'a> {
             }
             self.expect(")", " after the parameters")?;
         }
-        let body = if self.accept("begin") {
-            let body = self.statements(&["end"]);
-            self.accept("end");
-            body
+        let end: &[&str] = if self.accept("begin") {
+            &["end"]
         } else if self.accept("{") {
-            let body = self.statements(&["}"]);
-            self.accept("}");
-            body
+            &["}"]
         } else {
             return Err(self.fault("`begin`", None));
         };
+        let body = self.statements(end);
+        self.accept(end[0]);
         let locals = std::mem::take(&mut self.locals);
         let end = self.last;
         self.file.functions.push(Function { name, parameters, results, locals, body: body?, end });
@@ -207,8 +190,8 @@ impl<'a> Parser<'a> {
         if self.next.kind != Kind::Is("bool") {
             return false;
         }
-        let mut ahead = self.scanner.clone();
-        ahead.token().kind == Kind::Is("<") || ahead.token().kind == Kind::Is("(")
+        let mut ahead = self.cursor.clone();
+        token(&mut ahead).kind == Kind::Is("<") || token(&mut ahead).kind == Kind::Is("(")
     }
 
     /// After a mistake outside of functions.
@@ -225,14 +208,13 @@ impl<'a> Parser<'a> {
     }
 
     fn advance(&mut self) -> Token {
-        let token = self.next;
-        self.last = token.span;
-        self.next = self.scanner.token();
+        let taken = std::mem::replace(&mut self.next, token(&mut self.cursor));
+        self.last = taken.span;
         if self.next.kind == Kind::OpenComment {
             self.fault("`*/` after this `/*`", None);
             self.stop();
         }
-        token
+        taken
     }
 
     fn accept(&mut self, symbol: &str) -> bool {
@@ -298,7 +280,7 @@ impl<'a> Parser<'a> {
     /// Reads nothing more.
     fn stop(&mut self) {
         self.stopped = true;
-        self.scanner.stop();
-        self.next = self.scanner.token();
+        self.cursor.stop();
+        self.next = token(&mut self.cursor);
     }
 }

@@ -5,7 +5,7 @@ mod messages;
 mod shapes;
 
 use super::*;
-use crate::diagnostic::line_column;
+use crate::diagnostic::{Severity, line_column};
 use std::path::Path;
 
 /// What is said about a text, as a reader of the command line would see it.

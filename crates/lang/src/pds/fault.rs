@@ -2,6 +2,7 @@
 
 use super::MAX_THREADS;
 use super::scanner::{Kind, Token};
+use crate::cursor::range;
 use crate::diagnostic::excerpt;
 
 /// A token in the wrong place. Small and without words, which are made only for the faults that are kept.
@@ -40,7 +41,7 @@ impl Fault {
         let (expected, help) = self.expected.words();
         let found = match self.found.kind {
             Kind::End => "the end of the line".to_string(),
-            _ => format!("`{}`", excerpt(&text[self.found.span()])),
+            _ => format!("`{}`", excerpt(&text[range(self.found.span)])),
         };
         (format!("expected {expected}, found {found}"), help)
     }

@@ -4,30 +4,30 @@
 //! rules are checked and are not blamed for it.
 
 use super::fault::{Expected, Fault};
-use super::scanner::{Kind, Scanner, Token};
+use super::scanner::{Kind, Token, token};
 use super::{MAX_THREADS, Parsed};
+use crate::cursor::{Cursor, join, range};
 use crate::diagnostic::{Diagnostics, Severity};
+use allways_model::program::Span;
 use allways_model::pushdown::{EMPTY, Explicit, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
 use std::collections::HashSet;
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 pub(super) fn read(text: &[u8]) -> Parsed {
-    let mut diagnostics = Diagnostics::default();
     // Rules are numbered, and their lines counted, in 32 bits.
-    if u32::try_from(text.len()).is_err() {
-        let message = format!("expected a file below 4 GiB, found one of {} bytes", text.len());
-        diagnostics.add(Severity::Error, 0..0, || (message, None));
+    let diagnostics = Diagnostics::about(text);
+    if diagnostics.has_errors() {
         return Parsed { system: None, diagnostics };
     }
-    let scanner = Scanner::new(text);
+    let cursor = Cursor::new(text);
     let reader =
-        Reader { text, scanner, shared: SharedStates::Undeclared, open: None, closed: vec![], diagnostics };
+        Reader { text, cursor, shared: SharedStates::Undeclared, open: None, closed: vec![], diagnostics };
     reader.finish()
 }
 
 struct Reader<'a> {
     text: &'a [u8],
-    scanner: Scanner<'a>,
+    cursor: Cursor<'a>,
     shared: SharedStates,
     /// The thread whose rules are being read.
     open: Option<Thread<'a>>,
@@ -51,19 +51,19 @@ struct Thread<'a> {
     /// The symbols used outside the range.
     strangers: HashSet<Symbol>,
     /// The line that opened the thread.
-    opening: Scanner<'a>,
+    opening: Cursor<'a>,
 }
 
 impl Reader<'_> {
     fn finish(mut self) -> Parsed {
         loop {
-            let first = self.scanner.token();
+            let first = token(&mut self.cursor);
             if first.kind != Kind::End
                 && let Err(fault) = self.line(first)
             {
                 self.blame(&fault);
             }
-            if !self.scanner.next_line() {
+            if !self.cursor.next_line() {
                 break;
             }
         }
@@ -93,7 +93,7 @@ impl Reader<'_> {
         if let SharedStates::Undeclared = self.shared {
             self.shared = SharedStates::Unknown;
             if first.kind != Kind::Pda {
-                self.shared = SharedStates::Count(shared_count(&mut self.scanner, first)?);
+                self.shared = SharedStates::Count(shared_count(&mut self.cursor, first)?);
                 return Ok(());
             }
             // The number was forgotten; the thread is there.
@@ -107,31 +107,31 @@ impl Reader<'_> {
     }
 
     fn blame(&mut self, fault: &Fault) {
-        self.diagnostics.add(Severity::Error, fault.found.span(), || fault.words(self.text));
+        self.diagnostics.add(Severity::Error, range(fault.found.span), || fault.words(self.text));
     }
 
     fn open_thread(&mut self, opening: Token) -> Result<(), Fault> {
         self.close();
         if self.closed.len() == MAX_THREADS {
-            self.scanner.stop();
+            self.cursor.stop();
             return Err(Fault { expected: Expected::AtMostMaxThreads, found: opening });
         }
-        let range = thread_range(&mut self.scanner);
-        self.open = Some(Thread::new(range.as_ref().ok().cloned(), &self.scanner));
+        let range = thread_range(&mut self.cursor);
+        self.open = Some(Thread::new(range.as_ref().ok().cloned(), &self.cursor));
         range.map(drop)
     }
 
     fn rule(&mut self, first: Token) -> Result<(), Fault> {
         let orphan = self.open.is_none();
-        let thread = self.open.get_or_insert_with(|| Thread::new(None, &self.scanner));
+        let thread = self.open.get_or_insert_with(|| Thread::new(None, &self.cursor));
         if orphan {
             return Err(Fault { expected: Expected::ThreadBeforeRule, found: first });
         }
-        let line = rule_line(&mut self.scanner, self.shared, first)?;
+        let line = rule_line(&mut self.cursor, self.shared, first)?;
         for (symbol, span) in line.symbols.into_iter().flatten() {
             if !thread.range.contains(&(symbol - 1)) && thread.strangers.insert(symbol) {
                 let (lowest, highest) = (thread.range.start(), thread.range.end());
-                self.diagnostics.add(Severity::Warning, span, || {
+                self.diagnostics.add(Severity::Warning, range(span), || {
                     let message =
                         format!("expected a symbol from {lowest} to {highest}, found `{}`", symbol - 1);
                     (message, Some("the thread's range is widened to include it".to_string()))
@@ -159,7 +159,7 @@ impl Reader<'_> {
 }
 
 impl<'a> Thread<'a> {
-    fn new(range: Option<RangeInclusive<u32>>, opening: &Scanner<'a>) -> Thread<'a> {
+    fn new(range: Option<RangeInclusive<u32>>, opening: &Cursor<'a>) -> Thread<'a> {
         let range = range.unwrap_or(0..=u32::MAX);
         Thread { range, rules: vec![], strangers: HashSet::new(), opening: opening.clone() }
     }
@@ -170,7 +170,7 @@ impl<'a> Thread<'a> {
 /// [`ThreadRules`] has kept the first of equal rules, with their lines. So the thread is read again, and a rule on
 /// another line is a repetition: this takes no memory, and time only where there is one.
 fn warn_of_repetitions(
-    mut scanner: Scanner,
+    mut cursor: Cursor,
     shared: SharedStates,
     kept: &ThreadRules,
     given: usize,
@@ -178,15 +178,15 @@ fn warn_of_repetitions(
 ) {
     let mut lines = kept.iter().map(|(_, _, rule)| rule.line).peekable();
     let mut repetitions = given - kept.iter().len();
-    while repetitions > 0 && scanner.next_line() {
-        let first = scanner.token();
-        let Ok(line) = rule_line(&mut scanner, shared, first) else { continue };
+    while repetitions > 0 && cursor.next_line() {
+        let first = token(&mut cursor);
+        let Ok(line) = rule_line(&mut cursor, shared, first) else { continue };
         let (from, top, rule) = line.rule;
         if lines.next_if_eq(&rule.line).is_some() {
             continue;
         }
         repetitions -= 1;
-        diagnostics.add(Severity::Warning, line.span, || {
+        diagnostics.add(Severity::Warning, range(line.span), || {
             let same = |(kept_from, kept_top, kept): &&(Shared, Symbol, Rule)| {
                 (*kept_from, *kept_top, kept.shared, kept.word) == (from, top, rule.shared, rule.word)
             };
@@ -200,26 +200,26 @@ fn warn_of_repetitions(
 
 /// A rule as it was read.
 struct RuleLine {
-    span: Range<usize>,
+    span: Span,
     rule: (Shared, Symbol, Rule),
     /// The symbols in it, and where.
-    symbols: [Option<(Symbol, Range<usize>)>; 3],
+    symbols: [Option<(Symbol, Span)>; 3],
 }
 
 /// `q s -> q' s1 s2`, from after its first token.
-fn rule_line(scanner: &mut Scanner, shared: SharedStates, first: Token) -> Result<RuleLine, Fault> {
+fn rule_line(cursor: &mut Cursor, shared: SharedStates, first: Token) -> Result<RuleLine, Fault> {
     let from = shared_state(first, shared)?;
-    let top_token = scanner.token();
+    let top_token = token(cursor);
     let top = symbol(top_token)?;
-    let arrow = scanner.token();
+    let arrow = token(cursor);
     if arrow.kind != Kind::Arrow {
         return Err(Fault { expected: Expected::Arrow, found: arrow });
     }
-    let to = shared_state(scanner.token(), shared)?;
-    let pushed_token = scanner.token();
+    let to = shared_state(token(cursor), shared)?;
+    let pushed_token = token(cursor);
     let pushed = symbol(pushed_token)?;
-    let second_token = scanner.token();
-    let mut span = first.start..pushed_token.end;
+    let second_token = token(cursor);
+    let mut span = join(first.span, pushed_token.span);
     let mut symbols = [(top, top_token), (pushed, pushed_token), (EMPTY, second_token)];
     let word = match (pushed, second_token.kind) {
         (EMPTY, Kind::End) => Word::POP,
@@ -230,20 +230,20 @@ fn rule_line(scanner: &mut Scanner, shared: SharedStates, first: Token) -> Resul
         }
         _ => {
             let under = number(second_token, Expected::SymbolOrEnd)? + 1;
-            end(scanner, Expected::EndAfterTwoSymbols)?;
-            span.end = second_token.end;
+            end(cursor, Expected::EndAfterTwoSymbols)?;
+            span = join(span, second_token.span);
             symbols[2].0 = under;
             Word::two(pushed, under)
         }
     };
-    let symbols = symbols.map(|(symbol, token)| (symbol != EMPTY).then(|| (symbol, token.span())));
-    Ok(RuleLine { span, rule: (from, top, Rule { shared: to, word, line: scanner.line() }), symbols })
+    let symbols = symbols.map(|(symbol, token)| (symbol != EMPTY).then_some((symbol, token.span)));
+    Ok(RuleLine { span, rule: (from, top, Rule { shared: to, word, line: cursor.line() }), symbols })
 }
 
 /// The number of shared states, alone on its line.
-fn shared_count(scanner: &mut Scanner, first: Token) -> Result<u32, Fault> {
+fn shared_count(cursor: &mut Cursor, first: Token) -> Result<u32, Fault> {
     let count = number(first, Expected::SharedCount)?;
-    end(scanner, Expected::EndAfterCount)?;
+    end(cursor, Expected::EndAfterCount)?;
     if count == 0 {
         return Err(Fault { expected: Expected::SomeSharedState, found: first });
     }
@@ -251,14 +251,14 @@ fn shared_count(scanner: &mut Scanner, first: Token) -> Result<u32, Fault> {
 }
 
 /// The symbols after `PDA`, lowest and highest.
-fn thread_range(scanner: &mut Scanner) -> Result<RangeInclusive<u32>, Fault> {
-    let lowest = number(scanner.token(), Expected::Lowest)?;
-    let found = scanner.token();
+fn thread_range(cursor: &mut Cursor) -> Result<RangeInclusive<u32>, Fault> {
+    let lowest = number(token(cursor), Expected::Lowest)?;
+    let found = token(cursor);
     let highest = number(found, Expected::Highest)?;
     if highest < lowest {
         return Err(Fault { expected: Expected::HighestFrom(lowest), found });
     }
-    end(scanner, Expected::EndAfterRange)?;
+    end(cursor, Expected::EndAfterRange)?;
     Ok(lowest..=highest)
 }
 
@@ -285,8 +285,8 @@ fn number(found: Token, expected: Expected) -> Result<u32, Fault> {
     }
 }
 
-fn end(scanner: &mut Scanner, expected: Expected) -> Result<(), Fault> {
-    match scanner.token() {
+fn end(cursor: &mut Cursor, expected: Expected) -> Result<(), Fault> {
+    match token(cursor) {
         Token { kind: Kind::End, .. } => Ok(()),
         found => Err(Fault { expected, found }),
     }

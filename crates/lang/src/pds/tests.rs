@@ -3,7 +3,7 @@
 mod random;
 
 use super::*;
-use crate::diagnostic::line_column;
+use crate::diagnostic::{Severity, line_column};
 use allways_model::pushdown::{Pushdown, Rule, Shared, Stack, Word};
 
 fn show<'a>(text: &[u8], diagnostics: impl IntoIterator<Item = &'a Diagnostic>) -> Vec<String> {

@@ -4,7 +4,8 @@
 //! of `x` and gives them back where `x` moves to, but for those that an effect consumes: `y' = x + z - 2` consumes two of
 //! what is taken from `x` and `z`. Which two does not matter, since both end in `y`.
 
-use super::reader::{Fault, MOST_VARIANTS};
+use super::reader::MOST_VARIANTS;
+use crate::diagnostic::Diagnostic;
 use allways_model::counters::{Bag, Local, MOST, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
@@ -35,7 +36,7 @@ pub(super) struct Guarded {
 
 impl Guarded {
     /// The rules that it stands for: one for each way to meet its guards exactly, where they have an upper bound.
-    pub fn rules(&self, line: u32, span: Range<usize>) -> Result<Vec<Rule>, Fault> {
+    pub fn rules(&self, line: u32, span: Range<usize>) -> Result<Vec<Rule>, Diagnostic> {
         let mut variants: Vec<Vec<(Local, u64, bool)>> = vec![Vec::new()];
         for guard in &self.guards {
             let (lowest, highest) = (*guard.range.start(), *guard.range.end());
@@ -45,7 +46,7 @@ impl Guarded {
             }
             if (highest - lowest + 1).saturating_mul(variants.len() as u64) > MOST_VARIANTS {
                 let message = format!("expected a rule that stands for at most {MOST_VARIANTS}, found more");
-                return Err(Fault { span: guard.span.clone(), message, help: None });
+                return Err(Diagnostic::error(guard.span.clone(), message));
             }
             let with = |taken: &Vec<_>, count| [&taken[..], &[(guard.local, count, true)]].concat();
             variants = variants
@@ -58,7 +59,7 @@ impl Guarded {
     }
 
     /// Where each variable moves that does not stay; `None` is nowhere.
-    fn goes(&self) -> Result<BTreeMap<Local, Option<Local>>, Fault> {
+    fn goes(&self) -> Result<BTreeMap<Local, Option<Local>>, Diagnostic> {
         let mut goes: BTreeMap<Local, Option<Local>> =
             self.effects.iter().map(|effect| (effect.local, None)).collect();
         for effect in &self.effects {
@@ -67,10 +68,9 @@ impl Guarded {
                 // A variable without an effect of its own stays where it is as well.
                 if earlier != Some(None) {
                     let message = "expected each variable in a single effect, found another".to_string();
-                    let help = Some(
-                        "what moves to one variable must leave where it was: give it an effect such as `x' = 0`",
-                    );
-                    return Err(Fault { span: span.clone(), message, help });
+                    let help = "what moves to one variable must leave where it was: give it an effect such as `x' = 0`";
+                    let help = Some(help.to_string());
+                    return Err(Diagnostic { help, ..Diagnostic::error(span.clone(), message) });
                 }
             }
         }
@@ -83,7 +83,7 @@ impl Guarded {
         goes: &BTreeMap<Local, Option<Local>>,
         line: u32,
         span: &Range<usize>,
-    ) -> Result<Rule, Fault> {
+    ) -> Result<Rule, Diagnostic> {
         let mut takes: BTreeMap<Local, u64> =
             guards.iter().map(|&(local, count, _)| (local, count)).collect();
         let exactly: BTreeSet<Local> = guards.iter().filter(|guard| guard.2).map(|guard| guard.0).collect();
@@ -91,7 +91,7 @@ impl Guarded {
         let mut consumed: BTreeMap<Local, u64> = BTreeMap::new();
         let mut gives = Vec::new();
         for effect in &self.effects {
-            let fault = |message: String| Fault { span: effect.span.clone(), message, help: None };
+            let fault = |message: String| Diagnostic::error(effect.span.clone(), message);
             let too_large = || fault("expected a smaller number, found one beyond 4294967295".to_string());
             let limit = |number: i128| u64::try_from(number).ok().filter(|&number| number <= MOST);
             if effect.constant >= 0 {
@@ -125,7 +125,7 @@ impl Guarded {
         let gives: Bag = gives.into_iter().collect();
         if gives.iter().any(|(_, count)| count > MOST) {
             let message = "expected smaller numbers in a rule, found more than 4294967295 tokens".to_string();
-            return Err(Fault { span: span.clone(), message, help: None });
+            return Err(Diagnostic::error(span.clone(), message));
         }
         Ok(Rule {
             from: 0,

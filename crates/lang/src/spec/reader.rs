@@ -4,27 +4,26 @@
 
 use super::Parsed;
 use super::effects::{Effect, Guard, Guarded};
-use super::scanner::{Kind, Scanner, Token};
-use crate::diagnostic::{Diagnostics, Severity, excerpt};
+use super::scanner::{Kind, Token, token};
+use crate::cursor::{Cursor, range};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use allways_model::counters::{Bag, Counters, Initial, Local, Target};
 use std::collections::{HashMap, HashSet};
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 /// One rule or `init` of a text may stand for several, by `in [a, b]`, but for not more than this.
 pub(super) const MOST_VARIANTS: u64 = 1024;
 
 pub(super) fn read(text: &[u8]) -> Parsed {
-    let mut diagnostics = Diagnostics::default();
-    if u32::try_from(text.len()).is_err() {
-        let message = format!("expected a file below 4 GiB, found one of {} bytes", text.len());
-        diagnostics.add(Severity::Error, 0..0, || (message, None));
+    let diagnostics = Diagnostics::about(text);
+    if diagnostics.has_errors() {
         return Parsed { system: None, diagnostics };
     }
-    let mut scanner = Scanner::new(text);
-    let next = scanner.token();
+    let mut cursor = Cursor::new(text);
+    let next = token(&mut cursor);
     let mut reader = Reader {
         text,
-        scanner,
+        cursor,
         next,
         places: HashMap::new(),
         system: Counters { shared: vec![String::new()], ..Counters::default() },
@@ -35,23 +34,16 @@ pub(super) fn read(text: &[u8]) -> Parsed {
     Parsed { system: (!diagnostics.has_errors()).then_some(system), diagnostics }
 }
 
-/// What is wrong at a place: message and help.
-pub(super) struct Fault {
-    pub span: Range<usize>,
-    pub message: String,
-    pub help: Option<&'static str>,
-}
-
 struct Reader<'a> {
     text: &'a [u8],
-    scanner: Scanner<'a>,
+    cursor: Cursor<'a>,
     next: Token,
     places: HashMap<&'a [u8], Local>,
     system: Counters,
     diagnostics: Diagnostics,
 }
 
-type Read<T> = Result<T, Fault>;
+type Read<T> = Result<T, Diagnostic>;
 
 impl<'a> Reader<'a> {
     fn file(&mut self) {
@@ -64,7 +56,7 @@ impl<'a> Reader<'a> {
         for (opening, name) in sections {
             if self.next.kind != opening {
                 let fault = self.expected(name);
-                self.blame(fault);
+                self.diagnostics.push(fault);
                 // Without its sections in order, nothing of the rest can be trusted.
                 return;
             }
@@ -76,7 +68,7 @@ impl<'a> Reader<'a> {
                 _ => self.targets(),
             };
             if let Err(fault) = read {
-                self.blame(fault);
+                self.diagnostics.push(fault);
                 while !self.next.kind.opens_section() {
                     self.take();
                 }
@@ -88,14 +80,14 @@ impl<'a> Reader<'a> {
             _ => Err(self.expected("`invariants` or the end of the file")),
         };
         if let Err(fault) = read {
-            self.blame(fault);
+            self.diagnostics.push(fault);
         }
     }
 
     fn vars(&mut self) -> Read<()> {
         while self.next.kind == Kind::Name {
             let token = self.take();
-            let name = &self.text[token.span()];
+            let name = &self.text[range(token.span)];
             let number = self.places.len() as Local;
             if self.places.contains_key(name) {
                 return Err(self.found(token, "each variable once"));
@@ -111,20 +103,20 @@ impl<'a> Reader<'a> {
 
     fn rules(&mut self) -> Read<()> {
         while !self.next.kind.opens_section() {
-            let (start, line) = (self.next.start, self.next.line);
-            let rules = self.guarded().and_then(|guarded| guarded.rules(line, start..self.next.start));
+            let start = self.next.span;
+            let rules = self.guarded().and_then(|guarded| {
+                guarded.rules(start.line, start.start as usize..self.next.span.start as usize)
+            });
             match rules {
                 Ok(rules) => self.system.rules.extend(rules),
                 Err(fault) => {
-                    self.blame(fault);
+                    self.diagnostics.push(fault);
                     while self.next.kind != Kind::Semicolon && !self.next.kind.opens_section() {
                         self.take();
                     }
                 }
             }
-            if self.next.kind == Kind::Semicolon {
-                self.take();
-            }
+            self.accept(Kind::Semicolon);
         }
         Ok(())
     }
@@ -134,20 +126,17 @@ impl<'a> Reader<'a> {
         let mut guarded = Guarded::default();
         let mut seen = HashSet::new();
         loop {
-            if self.next.kind == Kind::True {
-                self.take();
-            } else {
-                let (token, local, range) = self.constraint()?;
-                let guard = Guard { local, range, span: token.span() };
+            if !self.accept(Kind::True) {
+                let (token, local, values) = self.constraint()?;
+                let guard = Guard { local, range: values, span: range(token.span) };
                 if !seen.insert(local) {
                     return Err(self.found(token, "a single guard for each variable"));
                 }
                 guarded.guards.push(guard);
             }
-            if self.next.kind != Kind::Comma {
+            if !self.accept(Kind::Comma) {
                 break;
             }
-            self.take();
         }
         self.expect(Kind::Arrow, "`,` or `->` after a guard")?;
         if self.next.kind == Kind::Semicolon {
@@ -158,13 +147,12 @@ impl<'a> Reader<'a> {
             let effect = self.effect()?;
             if !seen.insert(effect.local) {
                 let message = "expected a single effect for each variable, found another".to_string();
-                return Err(Fault { span: effect.span, message, help: None });
+                return Err(Diagnostic::error(effect.span, message));
             }
             guarded.effects.push(effect);
-            if self.next.kind != Kind::Comma {
+            if !self.accept(Kind::Comma) {
                 break;
             }
-            self.take();
         }
         match self.next.kind {
             Kind::Semicolon => Ok(guarded),
@@ -177,7 +165,7 @@ impl<'a> Reader<'a> {
         let (token, local) = self.place()?;
         self.expect(Kind::Prime, "`'` after the variable of an effect")?;
         self.expect(Kind::Equal, "`=`")?;
-        let mut effect = Effect { local, sources: Vec::new(), constant: 0, span: token.span() };
+        let mut effect = Effect { local, sources: Vec::new(), constant: 0, span: range(token.span) };
         let mut sign = 1;
         loop {
             match self.next.kind {
@@ -188,7 +176,7 @@ impl<'a> Reader<'a> {
                 }
                 Kind::Name if sign > 0 => {
                     let (token, source) = self.place()?;
-                    effect.sources.push((source, token.span()));
+                    effect.sources.push((source, range(token.span)));
                 }
                 _ if sign > 0 => return Err(self.expected("a variable or a number")),
                 _ => return Err(self.expected("a number after `-`")),
@@ -214,19 +202,19 @@ impl<'a> Reader<'a> {
                 variants = variants.saturating_mul(range.end() - range.start() + 1);
             }
             fixed[local as usize] = Some(range);
-            if self.next.kind != Kind::Comma {
+            if !self.accept(Kind::Comma) {
                 break;
             }
-            self.take();
         }
         if variants > MOST_VARIANTS {
             return Err(self.expected("fewer initial configurations before"));
         }
+        let start = self.next.span.start as usize;
         let unconstrained = fixed.iter().zip(&self.system.locals).filter(|(range, _)| range.is_none());
         for (_, name) in unconstrained {
             let message = format!("expected every variable in `init`, found none of `{name}`");
             let help = Some("it can have any value, as in mist".to_string());
-            self.diagnostics.add(Severity::Warning, self.next.start..self.next.start, || (message, help));
+            self.diagnostics.add(Severity::Warning, start..start, || (message, help));
         }
         let mut initial = vec![Initial { shared: 0, tokens: Bag::new(), any: Vec::new() }];
         for (local, range) in fixed.into_iter().enumerate() {
@@ -261,18 +249,17 @@ impl<'a> Reader<'a> {
                 let (token, local, range) = self.constraint()?;
                 if *range.end() != u64::MAX {
                     let mut fault = self.found(token, "`>=` in a target");
-                    fault.help =
-                        Some("whatever covers a bad configuration is bad, so no number can be too large");
+                    let help = "whatever covers a bad configuration is bad, so no number can be too large";
+                    fault.help = Some(help.to_string());
                     return Err(fault);
                 }
                 if !seen.insert(local) {
                     return Err(self.found(token, "a single constraint for each variable"));
                 }
                 tokens.add(local, *range.start());
-                if self.next.kind != Kind::Comma {
+                if !self.accept(Kind::Comma) {
                     break;
                 }
-                self.take();
             }
             self.system.targets.push(Target { shared: None, tokens });
             match self.next.kind {
@@ -285,14 +272,12 @@ impl<'a> Reader<'a> {
 
     fn invariants(&mut self) -> Read<()> {
         let opening = self.take();
-        self.diagnostics.add(Severity::Warning, opening.span(), || {
+        self.diagnostics.add(Severity::Warning, range(opening.span), || {
             ("expected no invariants, found some: they are not used".to_string(), None)
         });
         while self.next.kind != Kind::End {
             self.constraint()?;
-            if self.next.kind == Kind::Comma {
-                self.take();
-            }
+            self.accept(Kind::Comma);
         }
         Ok(())
     }
@@ -332,7 +317,7 @@ impl<'a> Reader<'a> {
         if self.next.kind != Kind::Name {
             return Err(self.expected("a variable"));
         }
-        match self.places.get(&self.text[self.next.span()]) {
+        match self.places.get(&self.text[range(self.next.span)]) {
             Some(&local) => Ok((self.take(), local)),
             None => Err(self.expected("a variable of `vars`")),
         }
@@ -350,33 +335,30 @@ impl<'a> Reader<'a> {
     }
 
     fn expect(&mut self, kind: Kind, what: &str) -> Read<()> {
-        match self.next.kind == kind {
-            true => {
-                self.take();
-                Ok(())
-            }
-            false => Err(self.expected(what)),
+        if self.accept(kind) { Ok(()) } else { Err(self.expected(what)) }
+    }
+
+    fn accept(&mut self, kind: Kind) -> bool {
+        let found = self.next.kind == kind;
+        if found {
+            self.take();
         }
+        found
     }
 
     fn take(&mut self) -> Token {
-        std::mem::replace(&mut self.next, self.scanner.token())
+        std::mem::replace(&mut self.next, token(&mut self.cursor))
     }
 
-    fn expected(&self, what: &str) -> Fault {
+    fn expected(&self, what: &str) -> Diagnostic {
         self.found(self.next, what)
     }
 
-    fn found(&self, token: Token, what: &str) -> Fault {
-        let found = match token.kind {
-            Kind::End => "the end of the file".to_string(),
-            _ => format!("`{}`", excerpt(&self.text[token.span()])),
-        };
-        Fault { span: token.span(), message: format!("expected {what}, found {found}"), help: None }
-    }
-
-    fn blame(&mut self, fault: Fault) {
-        let Fault { span, message, help } = fault;
-        self.diagnostics.add(Severity::Error, span, || (message, help.map(str::to_string)));
+    fn found(&self, token: Token, what: &str) -> Diagnostic {
+        let span = range(token.span);
+        match token.kind {
+            Kind::End => Diagnostic::error(span, format!("expected {what}, found the end of the file")),
+            _ => Diagnostic::expected(what, self.text, span),
+        }
     }
 }

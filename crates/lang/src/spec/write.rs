@@ -108,7 +108,7 @@ struct Names {
 
 impl Names {
     fn new(system: &Counters) -> Names {
-        let mut taken: HashSet<String> = KEYWORDS.map(str::to_string).into();
+        let mut taken: HashSet<String> = KEYWORDS.map(|(word, _)| word.to_string()).into();
         let mut fresh = |name: &String, prefix: &str| {
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
             let mut name: String = name.chars().map(plain).collect();

@@ -1,8 +1,8 @@
 //! Configurations as `.prop` and `.init` hold them: `1|2,3^2`, one per line.
 
 use super::Tts;
-use super::reader::{lines, number};
-use crate::diagnostic::{Diagnostic, Severity, excerpt};
+use crate::cursor::{self, lines, trim};
+use crate::diagnostic::Diagnostic;
 use allways_model::counters::{Bag, Local, Shared};
 use std::ops::Range;
 
@@ -16,10 +16,6 @@ pub(super) struct States {
     pub span: Range<usize>,
 }
 
-pub(super) fn error(span: Range<usize>, message: String) -> Diagnostic {
-    Diagnostic { severity: Severity::Error, span, message, help: None }
-}
-
 /// Reads all lines; there must be one.
 pub(super) fn read(tts: &mut Tts, text: &[u8]) -> Result<Vec<States>, Diagnostic> {
     let mut all = Vec::new();
@@ -31,10 +27,8 @@ pub(super) fn read(tts: &mut Tts, text: &[u8]) -> Result<Vec<States>, Diagnostic
     }
     if all.is_empty() {
         let end = text.len()..text.len();
-        return Err(error(
-            end,
-            "expected a configuration such as `0|1,1`, found the end of the file".to_string(),
-        ));
+        let message = "expected a configuration such as `0|1,1`, found the end of the file";
+        return Err(Diagnostic::error(end, message.to_string()));
     }
     Ok(all)
 }
@@ -82,7 +76,12 @@ fn line(tts: &mut Tts, text: &[u8], span: Range<usize>) -> Result<States, Diagno
     Ok(states)
 }
 
-fn below(text: &[u8], span: Range<usize>, count: u32, what: &str) -> Result<u32, Diagnostic> {
+/// A plain decimal number.
+pub(super) fn number(word: &[u8]) -> Option<u32> {
+    cursor::number(word)?.try_into().ok()
+}
+
+pub(super) fn below(text: &[u8], span: Range<usize>, count: u32, what: &str) -> Result<u32, Diagnostic> {
     match number(&text[span.clone()]) {
         Some(number) if number < count => Ok(number),
         Some(_) => Err(expected(&format!("{what} below {count}"), text, span)),
@@ -91,19 +90,8 @@ fn below(text: &[u8], span: Range<usize>, count: u32, what: &str) -> Result<u32,
 }
 
 fn expected(what: &str, text: &[u8], span: Range<usize>) -> Diagnostic {
-    let found = match &text[span.clone()] {
-        [] => "nothing".to_string(),
-        found => format!("`{}`", excerpt(found)),
-    };
-    error(span, format!("expected {what}, found {found}"))
-}
-
-/// Without the white space around; empty at its start if there is nothing else.
-fn trim(text: &[u8], span: Range<usize>) -> Range<usize> {
-    let bytes = &text[span.clone()];
-    let Some(first) = bytes.iter().position(|byte| !byte.is_ascii_whitespace()) else {
-        return span.start..span.start;
-    };
-    let length = bytes[first..].trim_ascii_end().len();
-    span.start + first..span.start + first + length
+    match span.is_empty() {
+        true => Diagnostic::error(span, format!("expected {what}, found nothing")),
+        false => Diagnostic::expected(what, text, span),
+    }
 }

@@ -170,14 +170,10 @@ impl Writer<'_> {
             Statement::Assume(expr) => format!("assume {};", truth(expr)),
             Statement::Assert(expr, what) => format!("assert {{:msg \"{what}\"}} {};", truth(expr)),
             Statement::Call(name, arguments, results) => {
-                let arguments: Vec<String> = arguments
-                    .iter()
-                    .map(|(argument, ty)| self.speaker.expression(argument, sort_of(*ty), locals))
-                    .collect();
                 let results: Vec<&str> = results.iter().map(|&slot| locals.slots[slot].as_str()).collect();
                 let assigned =
                     if results.is_empty() { String::new() } else { format!("{} := ", results.join(", ")) };
-                format!("call {assigned}{name}({});", arguments.join(", "))
+                format!("call {assigned}{name}({});", self.speaker.arguments(arguments, locals))
             }
         };
         vec![line]

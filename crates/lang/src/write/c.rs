@@ -194,13 +194,9 @@ impl Writer<'_> {
             Statement::Assume(expr) => format!("__CPROVER_assume({});", truth(expr)),
             Statement::Assert(expr, what) => format!("__CPROVER_assert({}, \"{what}\");", truth(expr)),
             Statement::Call(name, arguments, results) => {
-                let arguments: Vec<String> = arguments
-                    .iter()
-                    .map(|(argument, ty)| self.speaker.expression(argument, sort_of(*ty), locals))
-                    .collect();
                 let result =
                     results.first().map_or(String::new(), |&slot| format!("{} = ", locals.slots[slot]));
-                format!("{result}{name}({});", arguments.join(", "))
+                format!("{result}{name}({});", self.speaker.arguments(arguments, locals))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Tokens and comments in one row, and where spaces go between them.
 
 use super::super::lexer::{Kind, Lexed, Token};
+use crate::cursor::range;
 use allways_model::program::Span;
 
 /// A token or a comment.
@@ -67,7 +68,7 @@ pub(super) fn pieces<'a>(text: &'a [u8], lexed: &Lexed) -> Vec<Piece<'a>> {
     let mut comments = lexed.comments.iter().peekable();
     let mut line = 1;
     let mut tail = Tail::default();
-    let bytes = |span: Span| str::from_utf8(&text[span.start as usize..span.end as usize]).unwrap_or("");
+    let bytes = |span: Span| str::from_utf8(&text[range(span)]).unwrap_or("");
     for &Token { kind, span } in &lexed.tokens {
         while let Some(&comment) = comments.next_if(|comment| comment.start < span.start) {
             let text = bytes(comment).trim_end();

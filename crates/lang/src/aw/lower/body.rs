@@ -234,8 +234,7 @@ impl<'a> Lowering<'a, '_> {
         if let Some(first) = self.body.in_this_block(name.text) {
             let message =
                 format!("{} is declared twice, first in line {}", quote(name.text), first.span.line);
-            self.error(name.span, message, None);
-            return None;
+            return self.none(name.span, message, None);
         }
         let slot = self.body.slots();
         let variable = self.new_variable(name, ty, length, Some(initial), slot)?;

@@ -64,8 +64,7 @@ impl<'a> Lowering<'a, '_> {
         if self.slots + slots > MAX_SLOTS {
             let message =
                 format!("expected at most {MAX_SLOTS} variables and elements of arrays, found more");
-            self.error(name.span, message, None);
-            return None;
+            return self.none(name.span, message, None);
         }
         self.slots += slots;
         let (name, span) = (name.text.to_string(), name.span);
@@ -139,12 +138,11 @@ impl<'a> Lowering<'a, '_> {
                 let (low, high) = (low?, high?);
                 if low > high {
                     let message = format!("expected a range with a value in it, found {low}..{high}");
-                    self.error(
+                    return self.none(
                         ty.span,
                         message,
                         Some("a range goes from its least value to its greatest".to_string()),
                     );
-                    return None;
                 }
                 Some(Type::Range(low, high))
             }
@@ -159,8 +157,7 @@ impl<'a> Lowering<'a, '_> {
             Some(length) => Some(Some(length)),
             None => {
                 let message = format!("expected a length from 1 to {MAX_LENGTH}, found {value}");
-                self.error(length.span, message, None);
-                None
+                self.none(length.span, message, None)
             }
         }
     }
@@ -185,8 +182,7 @@ impl<'a> Lowering<'a, '_> {
         }
         let message = "expected a value of type `int`, found `*`".to_string();
         let help = "any value can be chosen of a finite type only: use a range such as `0..3`".to_string();
-        self.error(span, message, Some(help));
-        None
+        self.none(span, message, Some(help))
     }
 
     /// Whether a value is of the sort that a type needs.
@@ -201,15 +197,13 @@ impl<'a> Lowering<'a, '_> {
             type_words(ty),
             found.words()
         );
-        self.error(expr.span, message, Some(super::expressions::conversion(sort).to_string()));
-        None
+        self.none(expr.span, message, Some(super::expressions::conversion(sort).to_string()))
     }
 
     fn constant_number(&mut self, expr: &'a ast::Expr<'a>, what: &str) -> Option<Value> {
         let (value, sort) = self.constant(expr)?;
         if sort != Sort::Number {
-            self.error(expr.span, format!("expected a number for {what}, found a Boolean"), None);
-            return None;
+            return self.none(expr.span, format!("expected a number for {what}, found a Boolean"), None);
         }
         Some(value)
     }

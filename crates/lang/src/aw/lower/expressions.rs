@@ -55,8 +55,7 @@ impl<'a> Lowering<'a, '_> {
             return Some(lowered);
         }
         let message = format!("expected {} {place}, found {}", sort.words(), found.words());
-        self.error(expr.span, message, Some(conversion(sort).to_string()));
-        None
+        self.none(expr.span, message, Some(conversion(sort).to_string()))
     }
 
     /// An expression of the sort of a type. `*` is any value of it.
@@ -76,7 +75,7 @@ impl<'a> Lowering<'a, '_> {
             && !ty.contains(value)
         {
             let message = format!("expected an initial value of type {}, found {value}", type_words(ty));
-            return self.none(expr.span, &message, None);
+            return self.none(expr.span, message, None);
         }
         Some(lowered)
     }
@@ -93,8 +92,13 @@ impl<'a> Lowering<'a, '_> {
         Some(lowered)
     }
 
-    pub(super) fn none<T>(&mut self, span: Span, message: &str, help: Option<String>) -> Option<T> {
-        self.error(span, message.to_string(), help);
+    pub(super) fn none<T>(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) -> Option<T> {
+        self.error(span, message.into(), help);
         None
     }
 
@@ -107,7 +111,7 @@ impl<'a> Lowering<'a, '_> {
         let (slot, ty) = (variable.slot, variable.ty);
         if variable.length.is_some() {
             let message = format!("expected a number or a Boolean, found the array {}", quote(name.text));
-            return self.none(name.span, &message, Some("an element is written `a[i]`".to_string()));
+            return self.none(name.span, message, Some("an element is written `a[i]`".to_string()));
         }
         let expr = if let Found::Shared(_) = found { Expr::Shared(slot) } else { Expr::Local(slot) };
         Some((expr, sort_of(ty)))
@@ -181,7 +185,7 @@ impl<'a> Lowering<'a, '_> {
                         other.words()
                     );
                     let help = conversion(sort).to_string();
-                    return self.none(right.span, &message, Some(help));
+                    return self.none(right.span, message, Some(help));
                 }
                 (first, second)
             }
@@ -196,7 +200,7 @@ impl<'a> Lowering<'a, '_> {
                         }
                         _ => "a number that is too large",
                     };
-                    return self.none(span, &format!("expected a constant, found {found}"), None);
+                    return self.none(span, format!("expected a constant, found {found}"), None);
                 }
                 Err(_) => {}
             }
@@ -219,7 +223,7 @@ impl<'a> Lowering<'a, '_> {
         }
         self.expression(expr)?;
         let help = "comparisons are not chained: write `a < b && b < c`".to_string();
-        self.none(expr.span, &format!("expected a number {place}, found a Boolean"), Some(help))
+        self.none(expr.span, format!("expected a number {place}, found a Boolean"), Some(help))
     }
 
     fn conditional(
@@ -234,7 +238,7 @@ impl<'a> Lowering<'a, '_> {
         if sort != found {
             let message =
                 format!("expected {} after `:`, like before it, found {}", sort.words(), found.words());
-            return self.none(other.span, &message, Some(conversion(sort).to_string()));
+            return self.none(other.span, message, Some(conversion(sort).to_string()));
         }
         Some((
             match condition {

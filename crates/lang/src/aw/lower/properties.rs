@@ -7,6 +7,7 @@ use super::super::suggest::{did_you_mean, quote};
 use super::declarations::sort_of;
 use super::expressions::Typed;
 use super::{Found, Lowering, Mode};
+use crate::cursor::range;
 use crate::diagnostic::Severity;
 use allways_model::program::{Expr, LocationId, Never, Span};
 use std::collections::HashMap;
@@ -49,8 +50,7 @@ impl<'a> Lowering<'a, '_> {
     pub(super) fn at(&mut self, routine: Option<Name<'a>>, label: Name<'a>, span: Span) -> Option<Typed> {
         if self.mode != Mode::Never {
             let help = "how many threads are at a label can be said in `never` only".to_string();
-            self.error(span, "expected an expression, found `at`".to_string(), Some(help));
-            return None;
+            return self.none(span, "expected an expression, found `at`", Some(help));
         }
         let procedure = match routine {
             Some(routine) => Some(self.routine(routine)?),
@@ -60,8 +60,7 @@ impl<'a> Lowering<'a, '_> {
         self.listed += marks.len();
         if self.listed > MAX_SLOTS {
             let message = format!("expected labels at up to {MAX_SLOTS} places in all, found more");
-            self.error(span, message, None);
-            return None;
+            return self.none(span, message, None);
         }
         let (mut known, mut hidden) = (false, true);
         let mut locations: Vec<LocationId> = Vec::new();
@@ -98,7 +97,7 @@ impl<'a> Lowering<'a, '_> {
 
     fn unknown_label(&mut self, label: Name<'a>, procedure: Option<usize>) {
         let Lowering { diagnostics, labels, program, .. } = self;
-        diagnostics.add(Severity::Error, label.span.start as usize..label.span.end as usize, || {
+        diagnostics.add(Severity::Error, range(label.span), || {
             let here = |of: usize| procedure.is_none_or(|procedure| procedure == of);
             let names = labels.iter().filter(|mark| here(mark.procedure)).map(|mark| mark.name.text);
             let place = procedure
@@ -129,16 +128,14 @@ impl<'a> Lowering<'a, '_> {
                     quote(name.text),
                     quote(&self.program.procedures[procedure].name)
                 );
-                self.error(name.span, message, None);
-                None
+                self.none(name.span, message, None)
             }
             [] => {
                 let message = format!(
                     "expected a local variable of a thread, found {}, local to a procedure",
                     quote(name.text)
                 );
-                self.error(name.span, message, None);
-                None
+                self.none(name.span, message, None)
             }
             [(first, one), (second, other), ..] => {
                 let line = |procedure: usize, number: usize| {
@@ -150,8 +147,7 @@ impl<'a> Lowering<'a, '_> {
                     line(first, one),
                     line(second, other)
                 );
-                self.error(name.span, message, Some("give one of them another name".to_string()));
-                None
+                self.none(name.span, message, Some("give one of them another name".to_string()))
             }
         }
     }
@@ -165,12 +161,11 @@ impl<'a> Lowering<'a, '_> {
     ) -> Option<Typed> {
         if self.mode != Mode::Hint {
             let help = "local variables of other threads can be mentioned in `predicate` only".to_string();
-            self.error(span, "expected an expression, found `other`".to_string(), Some(help));
-            return None;
+            return self.none(span, "expected an expression, found `other`", Some(help));
         }
         if !self.locals.contains_key(name.text) {
             let Lowering { diagnostics, locals, .. } = self;
-            diagnostics.add(Severity::Error, name.span.start as usize..name.span.end as usize, || {
+            diagnostics.add(Severity::Error, range(name.span), || {
                 let help = did_you_mean(name.text, locals.keys().copied());
                 (format!("expected a local variable of a thread, found {}", quote(name.text)), help)
             });
@@ -184,23 +179,14 @@ impl<'a> Lowering<'a, '_> {
             (Some(index), Some(length)) => match self.index(index, length)? {
                 Ok(offset) => slot + offset,
                 Err(_) => {
-                    self.error(index.span, "expected a constant index after `other`".to_string(), None);
-                    return None;
+                    return self.none(index.span, "expected a constant index after `other`", None);
                 }
             },
             (None, Some(_)) => {
                 let message = format!("expected a number or a Boolean, found the array {}", quote(name.text));
-                self.error(name.span, message, Some("an element is written `a[i]`".to_string()));
-                return None;
+                return self.none(name.span, message, Some("an element is written `a[i]`".to_string()));
             }
-            (Some(_), None) => {
-                self.error(
-                    name.span,
-                    format!("expected an array, found {}, which is none", quote(name.text)),
-                    None,
-                );
-                return None;
-            }
+            (Some(_), None) => return self.no_array(name),
         };
         Some((Expr::OtherLocal(slot), sort_of(ty)))
     }

@@ -6,6 +6,7 @@ use super::super::names::{Meaning, Sort};
 use super::super::suggest::{did_you_mean, quote};
 use super::declarations::sort_of;
 use super::{Call, Lowering};
+use crate::cursor::range;
 use crate::diagnostic::Severity;
 use allways_model::program::{Expr, LockPlace, Op, Place, Span, Target, Type};
 use std::collections::HashSet;
@@ -78,8 +79,7 @@ impl<'a> Lowering<'a, '_> {
             let message =
                 format!("expected {}, found {}", count(targets.len(), "value"), count(values.len(), "value"));
             let help = "each variable on the left gets one of the values on the right".to_string();
-            self.error(span, message, Some(help));
-            return None;
+            return self.none(span, message, Some(help));
         }
         let mut lowered = Vec::new();
         for (place, value) in places.iter().zip(values) {
@@ -118,7 +118,7 @@ impl<'a> Lowering<'a, '_> {
     ) -> Option<(usize, Vec<Expr>)> {
         if self.globals.get(name.text).is_none() {
             let (diagnostics, globals) = (&mut *self.diagnostics, &self.globals);
-            diagnostics.add(Severity::Error, name.span.start as usize..name.span.end as usize, || {
+            diagnostics.add(Severity::Error, range(name.span), || {
                 let procedures =
                     globals.iter().filter(|global| matches!(global.meaning, Meaning::Procedure(_)));
                 let help = foreign::procedure(name.text).map(str::to_string);
@@ -169,8 +169,7 @@ impl<'a> Lowering<'a, '_> {
                 quote(name.text),
                 arguments.len()
             );
-            self.error(name.span, message, None);
-            return None;
+            return self.none(name.span, message, None);
         }
         let mut lowered = Vec::new();
         for (index, argument) in arguments.iter().enumerate() {
@@ -189,8 +188,7 @@ impl<'a> Lowering<'a, '_> {
             let message =
                 format!("expected a procedure with a result, found {}, which has none", quote(name.text));
             let help = "a procedure with a result is declared by `proc f() : int { … }`".to_string();
-            self.error(name.span, message, Some(help));
-            return None;
+            return self.none(name.span, message, Some(help));
         }
         let (found, wanted) = (sort_of(head.result?), sort_of(ty));
         if found != wanted {
@@ -200,8 +198,7 @@ impl<'a> Lowering<'a, '_> {
                 found.words(),
                 quote(name.text)
             );
-            self.error(name.span, message, None);
-            return None;
+            return self.none(name.span, message, None);
         }
         Some(())
     }
@@ -236,17 +233,9 @@ impl<'a> Lowering<'a, '_> {
             },
             (None, Some(_)) => {
                 let message = format!("expected a lock, found the array {}", quote(name.text));
-                self.error(name.span, message, Some("an element is written `m[i]`".to_string()));
-                None
+                self.none(name.span, message, Some("an element is written `m[i]`".to_string()))
             }
-            (Some(_), None) => {
-                self.error(
-                    name.span,
-                    format!("expected an array, found {}, which is none", quote(name.text)),
-                    None,
-                );
-                None
-            }
+            (Some(_), None) => self.no_array(name),
         }
     }
 

@@ -12,6 +12,7 @@ use super::super::suggest::{did_you_mean, quote};
 use super::Lowering;
 use super::body::{BodyLabel, Loop};
 use super::flow::Point;
+use crate::cursor::range;
 use crate::diagnostic::Severity;
 use allways_model::program::{Edge, Expr, Op, Place, Span, Target, Type};
 
@@ -181,14 +182,10 @@ impl<'a> Lowering<'a, '_> {
             match self.body.labels.get_mut(name.text) {
                 None => {
                     let (diagnostics, known) = (&mut *self.diagnostics, &self.body.labels);
-                    diagnostics.add(
-                        Severity::Error,
-                        name.span.start as usize..name.span.end as usize,
-                        || {
-                            let help = did_you_mean(name.text, known.keys().copied());
-                            (format!("unknown label {} in this body", quote(name.text)), help)
-                        },
-                    );
+                    diagnostics.add(Severity::Error, range(name.span), || {
+                        let help = did_you_mean(name.text, known.keys().copied());
+                        (format!("unknown label {} in this body", quote(name.text)), help)
+                    });
                 }
                 Some(label) => {
                     label.used = true;

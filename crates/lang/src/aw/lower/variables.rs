@@ -5,6 +5,7 @@ use super::super::foreign;
 use super::super::names::{Meaning, Sort};
 use super::super::suggest::{did_you_mean, quote};
 use super::{Constant, Found, Lowering, Mode};
+use crate::cursor::range;
 use crate::diagnostic::Severity;
 use allways_model::program::{Expr, Place, Target};
 
@@ -21,7 +22,11 @@ impl<'a> Lowering<'a, '_> {
                 return Some((found, variable.slot, length));
             }
         }
-        self.none(name.span, &format!("expected an array, found {}, which is none", quote(name.text)), None)
+        self.no_array(name)
+    }
+
+    pub(super) fn no_array<T>(&mut self, name: Name<'a>) -> Option<T> {
+        self.none(name.span, format!("expected an array, found {}, which is none", quote(name.text)), None)
     }
 
     /// The index of an element: which one, if that is known and it exists.
@@ -41,7 +46,7 @@ impl<'a> Lowering<'a, '_> {
         if let Some(local) = self.body.local(name.text) {
             if self.mode == Mode::Constant {
                 let message = format!("expected a constant, found the variable {}", quote(name.text));
-                return self.none(name.span, &message, None);
+                return self.none(name.span, message, None);
             }
             self.body.read[local] = true;
             return Some(Ok(Found::Local(local)));
@@ -83,13 +88,13 @@ impl<'a> Lowering<'a, '_> {
                         format!("expected a shared variable, found {}, local to {owner}", quote(name.text));
                     let help =
                         "`never` speaks of shared variables and of `at(label)`; inside a body, use `assert`";
-                    return self.none(name.span, &message, Some(help.to_string()));
+                    return self.none(name.span, message, Some(help.to_string()));
                 }
             }
             _ => {}
         }
         let Lowering { diagnostics, globals, body, .. } = self;
-        diagnostics.add(Severity::Error, name.span.start as usize..name.span.end as usize, || {
+        diagnostics.add(Severity::Error, range(name.span), || {
             let fits = |meaning| matches!(meaning, Meaning::Shared(_) | Meaning::Constant(..));
             let names = globals.iter().filter(|global| fits(global.meaning)).map(|global| global.name.text);
             let help = foreign::name(name.text).map(str::to_string);
@@ -128,7 +133,7 @@ impl<'a> Lowering<'a, '_> {
             (None, None) => Target::Local(slot),
             (None, Some(_)) => {
                 let message = format!("expected a variable, found the array {}", quote(name.text));
-                return self.none(name.span, &message, Some("an element is written `a[i]`".to_string()));
+                return self.none(name.span, message, Some("an element is written `a[i]`".to_string()));
             }
             (Some(index), _) => {
                 let (_, slot, length) = self.array(name, Ok(found))?;

@@ -1,10 +1,11 @@
 //! Expressions, with the precedence of C.
 
 use super::super::MAX_HEIGHT;
-use super::super::ast::{Expr, ExprKind, join};
+use super::super::ast::{Expr, ExprKind};
 use super::super::foreign;
 use super::super::lexer::Kind;
 use super::{Parse, Parser, Reported};
+use crate::cursor::join;
 use allways_model::program::{Binary, Span, Unary, Value};
 
 /// The operators between operands: how tightly they bind, least first.

@@ -1,11 +1,12 @@
 //! Declarations.
 
 use super::super::ast::{
-    Declarator, Item, Module, Name, Parameter, Routine, RoutineKind, Threads, TypeKind, TypeName, join,
+    Declarator, Item, Module, Name, Parameter, Routine, RoutineKind, Threads, TypeKind, TypeName,
 };
 use super::super::foreign;
 use super::super::lexer::Kind;
 use super::{Parse, Parser, Reported, quote};
+use crate::cursor::join;
 
 const STATEMENTS: &str = "statements stand in the body of a `thread` or `proc`";
 const DECLARATION: &str = "a declaration such as `shared`, `proc`, `thread` or `never`";

@@ -1,8 +1,9 @@
 //! Statements, in the notation of SATABS and IJIT and in that of C.
 
-use super::super::scanner::Kind;
+use super::super::scanner::{Kind, token};
 use super::super::syntax::{Action, Branch, Expr, Name, Statement};
-use super::{Parser, Read, join};
+use super::{Parser, Read};
+use crate::cursor::join;
 use allways_model::program::Span;
 
 impl<'a> Parser<'a> {
@@ -93,7 +94,7 @@ impl<'a> Parser<'a> {
     /// A name or a number, and `:`.
     fn label(&mut self) -> Option<Name<'a>> {
         let (Kind::Word | Kind::Number) = self.next.kind else { return None };
-        if self.scanner.clone().token().kind != Kind::Is(":") {
+        if token(&mut self.cursor.clone()).kind != Kind::Is(":") {
             return None;
         }
         self.file.integer_labels.get_or_insert(self.next.kind == Kind::Number);
@@ -199,7 +200,7 @@ impl<'a> Parser<'a> {
     }
 
     fn at_call(&self) -> bool {
-        self.next.kind == Kind::Word && self.scanner.clone().token().kind == Kind::Is("(")
+        self.next.kind == Kind::Word && token(&mut self.cursor.clone()).kind == Kind::Is("(")
     }
 
     fn arguments(&mut self) -> Read<Vec<Expr<'a>>> {

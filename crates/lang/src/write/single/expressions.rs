@@ -1,8 +1,8 @@
 //! Expressions in C and in Boogie, which differ in little.
 
-use super::super::variables::{Sort, Variables};
+use super::super::variables::{Sort, Variables, sort_of};
 use super::bounds;
-use allways_model::program::{Binary, Expr, Place, Target, Unary, Value};
+use allways_model::program::{Binary, Expr, Place, Target, Type, Unary, Value};
 use std::cell::Cell;
 
 /// Which of the two languages.
@@ -32,6 +32,12 @@ impl<'a> Speaker<'a> {
         let text = self.operand(expr, sort, locals);
         let outer = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
         outer.filter(|inner| balanced(inner)).map_or(text.clone(), str::to_string)
+    }
+
+    /// The arguments of a call.
+    pub fn arguments(&self, arguments: &[(Expr, Type)], locals: &Variables) -> String {
+        let one = |(argument, ty): &(Expr, Type)| self.expression(argument, sort_of(*ty), locals);
+        arguments.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
     /// What is assigned.
