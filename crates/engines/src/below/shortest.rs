@@ -37,6 +37,9 @@ use std::time::Duration;
 /// Arrivals that are stored at most.
 const ARRIVALS: usize = 2_000_000;
 
+/// Runs of no more contexts than this are not searched part by part.
+const FEW_CONTEXTS: u32 = 3;
+
 /// Time that is spent at most.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -72,7 +75,9 @@ pub fn shortest_among(
     let (half, whole) = (budget.within(share / 2), budget.within(share));
     let mut trace = known.clone();
     let mut searched = improve(system, property, &mut trace, max_arrivals, &half);
-    if searched.is_err() && windows::improve(system, property, &mut trace, &whole) {
+    // A run of few contexts has no parts that could be much better.
+    let many = cost(system, &trace).0 > FEW_CONTEXTS;
+    if searched.is_err() && many && windows::improve(system, property, &mut trace, &whole) {
         searched = improve(system, property, &mut trace, max_arrivals, &whole);
     }
     // A rule that is missing could lead on a shorter way.
