@@ -28,7 +28,7 @@ pub use boogie::boogie;
 pub use bp::bp;
 pub use c::c;
 
-use allways_model::program::Span;
+use allways_model::program::{Binary, Expr, Program, Span, Target, Unary, Variable};
 
 /// Why a program cannot be written in a notation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,6 +40,53 @@ pub struct Refusal {
 }
 
 type Written<T> = Result<T, Refusal>;
+
+/// That a program has neither machine integers nor accesses that reach over several variables: no notation has these.
+fn without_memory(program: &Program) -> Written<()> {
+    let is_array = |variables: &[Variable], slot: usize, length: usize| {
+        variables.iter().any(|variable| variable.slot == slot && variable.length == Some(length))
+    };
+    for location in &program.locations {
+        let locals = &program.procedures[location.procedure].locals;
+        for edge in &location.edges {
+            let mut reason = None;
+            for place in edge.op.places() {
+                let array = match place.target {
+                    Target::SharedElement(slot, length, _) => is_array(&program.shared, slot, length),
+                    Target::LocalElement(slot, length, _) => is_array(locals, slot, length),
+                    Target::Shared(_) | Target::Local(_) | Target::Others(_) => true,
+                };
+                if !array {
+                    reason = Some("memory is written through a pointer");
+                }
+            }
+            edge.op.expressions().for_each(|expr| {
+                expr.visit(&mut |part| match part {
+                    Expr::Unary(Unary::Wrap(_), _) => reason = Some("integers are those of a machine"),
+                    Expr::Binary(
+                        Binary::BitAnd
+                        | Binary::BitOr
+                        | Binary::BitXor
+                        | Binary::ShiftLeft
+                        | Binary::ShiftRight,
+                        ..,
+                    ) => reason = Some("an operation on bits"),
+                    Expr::SharedElement(slot, length, ..) if !is_array(&program.shared, *slot, *length) => {
+                        reason = Some("memory is read through a pointer");
+                    }
+                    Expr::LocalElement(slot, length, ..) if !is_array(locals, *slot, *length) => {
+                        reason = Some("memory is read through a pointer");
+                    }
+                    _ => {}
+                });
+            });
+            if let Some(reason) = reason {
+                return refuse(edge.span, reason);
+            }
+        }
+    }
+    Ok(())
+}
 
 fn refuse<T>(span: Span, reason: impl Into<String>) -> Written<T> {
     Err(Refusal { reason: reason.into(), span })

@@ -24,7 +24,7 @@ pub mod semantics;
 pub mod sequential;
 pub mod validate;
 
-pub use expression::{Binary, Expr, Unary};
+pub use expression::{Binary, Expr, Machine, Unary};
 
 /// A value: an integer, or a Boolean as 0 or 1.
 pub type Value = i64;
@@ -205,6 +205,32 @@ pub enum Op {
     Wait(usize),
     /// Leads every other thread that is at a [`Op::Wait`] for the event on.
     Broadcast(usize),
+}
+
+impl Op {
+    /// Where the step stores values; of a call, when it returns.
+    pub fn places(&self) -> &[Place] {
+        match self {
+            Op::Assign(places, ..) | Op::Call(_, _, places) => places,
+            _ => &[],
+        }
+    }
+
+    /// All expressions of the step, indices among them.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let indices = self.places().iter().filter_map(|place| match &place.target {
+            Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) => Some(index),
+            Target::Shared(_) | Target::Local(_) | Target::Others(_) => None,
+        });
+        let (values, one): (&[Expr], Option<&Expr>) = match self {
+            Op::Assign(_, values, constraint) => (values, constraint.as_ref()),
+            Op::Guard(expr, _) | Op::Assert(expr) => (&[], Some(expr)),
+            Op::Call(_, values, _) | Op::Return(values) | Op::Spawn(_, values) => (values, None),
+            Op::Acquire(lock) | Op::Release(lock) => (&[], lock.element.as_ref().map(|(_, index)| index)),
+            _ => (&[], None),
+        };
+        indices.chain(values).chain(one)
+    }
 }
 
 /// A point of control.

@@ -294,6 +294,11 @@ impl Evaluation<'_> {
                 let value = match operator {
                     Unary::Not => truth(&nonzero(&value).negation()),
                     Unary::Minus => value.times(-1),
+                    Unary::Wrap(machine) => {
+                        let (low, high) = machine.bounds();
+                        let from_low = value.minus(&Term::number(low));
+                        from_low.remainder(high - low + 1).plus(&Term::number(low))
+                    }
                 };
                 Valued { value, wrong }
             }
@@ -402,6 +407,9 @@ fn apply(operator: Binary, left: &Term, right: &Term, span: Span) -> Result<(Ter
             let (same, opposite) =
                 if turned { (part.times(-1), part) } else { (part.clone(), part.times(-1)) };
             Term::choice(&negative, &opposite, &same)
+        }
+        Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftLeft | Binary::ShiftRight => {
+            return unsupported("an operation on bits", span);
         }
         Binary::And | Binary::Or => return unsupported("`&&` or `||` of both sides", span),
     };

@@ -20,7 +20,7 @@ mod threads;
 use super::graph::Liveness;
 use super::names::Names;
 use super::variables::{Sort, Variables};
-use super::{Refusal, Written, refuse};
+use super::{Refusal, Written, refuse, without_memory};
 use crate::aw::KEYWORDS;
 use allways_model::program::{
     Count, Expr, LocationId, Op, Procedure, ProcedureId, Program, Span, Type, Value, Variable,
@@ -87,6 +87,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(program: &'a Program) -> Written<Writer<'a>> {
+        without_memory(program)?;
         if let Some(task) = program.templates.iter().find(|template| template.vanishes) {
             return refuse(task.span, format!("`{}` is a task, and tasks are not written", task.name));
         }

@@ -20,7 +20,7 @@ mod lower;
 mod statements;
 
 use super::variables::Variables;
-use super::{Written, refuse};
+use super::{Written, refuse, without_memory};
 use allways_model::program::{
     Count, Expr, Place, ProcedureId, Program, Slot, Span, Target, Type, Value, Variable,
 };
@@ -98,6 +98,7 @@ pub(super) enum Exit {
 
 /// The procedure that the only thread runs.
 fn only_thread(program: &Program) -> Written<ProcedureId> {
+    without_memory(program)?;
     if let Some(task) = program.templates.iter().find(|template| template.vanishes) {
         let reason = "a program with tasks is not sequential: give --sequentialize K";
         return refuse(task.span, reason);

@@ -82,8 +82,15 @@ fn sort(expr: &Expr, shared: &Variables, locals: &Variables) -> Option<Sort> {
         }
         Expr::Unary(operator, _) => Some(Sort::of_unary(*operator)),
         Expr::Binary(operator, ..) => Some(match operator {
-            Binary::Plus | Binary::Minus | Binary::Times | Binary::Divide | Binary::Remainder => Sort::Number,
-            _ => Sort::Bool,
+            Binary::And
+            | Binary::Or
+            | Binary::Equal
+            | Binary::Unequal
+            | Binary::Less
+            | Binary::LessEqual
+            | Binary::Greater
+            | Binary::GreaterEqual => Sort::Bool,
+            _ => Sort::Number,
         }),
         Expr::If(_, then, other) => sort(then, shared, locals).or_else(|| sort(other, shared, locals)),
     }

@@ -3,6 +3,9 @@
 //! An expression may contain choices. It is evaluated against [`Choices`], which answers each choice and knows when all
 //! answers have been tried: [`Choices::each`] runs an evaluation once for every way of choosing. Evaluation goes from
 //! left to right, and `&&`, `||` and `?:` evaluate only what they need, as in C.
+//!
+//! Numbers are mathematical. The integers of a machine are numbers that are brought back into their range after every
+//! operation, by [`Unary::Wrap`]; what it is applied to is computed with 128 bits, so that no sum or product is lost.
 
 use super::{LocationId, Slot, Span, Value, Violation, Wrong};
 
@@ -46,6 +49,33 @@ pub enum Unary {
     Not,
     /// `-`
     Minus,
+    /// The number of this machine integer type that differs by a multiple of its modulus.
+    Wrap(Machine),
+}
+
+/// An integer type of a machine, in two's complement.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Machine {
+    /// How many bits it has: from 1 to 64.
+    pub bits: u8,
+    /// Whether it has negative numbers.
+    pub signed: bool,
+}
+
+impl Machine {
+    /// Its least and its greatest number.
+    pub fn bounds(self) -> (i128, i128) {
+        match self.signed {
+            true => (-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1),
+            false => (0, (1 << self.bits) - 1),
+        }
+    }
+
+    /// The number of this type that differs by a multiple of its modulus.
+    pub fn wrap(self, number: i128) -> i128 {
+        let (low, _) = self.bounds();
+        low + (number - low).rem_euclid(1 << self.bits)
+    }
 }
 
 /// An operator between its operands.
@@ -77,6 +107,16 @@ pub enum Binary {
     Divide,
     /// `%`, with the sign of the first operand
     Remainder,
+    /// `&` of each bit, in two's complement
+    BitAnd,
+    /// `|` of each bit
+    BitOr,
+    /// Exclusive or of each bit
+    BitXor,
+    /// Times a power of two
+    ShiftLeft,
+    /// Divided by a power of two, rounding down
+    ShiftRight,
 }
 
 /// What an expression is evaluated in.
@@ -141,6 +181,11 @@ impl Expr {
                 let value = operand.value(scope, choices)?;
                 value.checked_neg().ok_or(NoValue::TooLarge(Span::default()))?
             }
+            Expr::Unary(Unary::Wrap(machine), operand) => {
+                let wrapped = machine.wrap(operand.wide(scope, choices)?);
+                let value = Value::try_from(wrapped).ok().filter(|&value| value != OPEN);
+                value.ok_or(NoValue::TooLarge(Span::default()))?
+            }
             Expr::Binary(Binary::And, left, right, _) => {
                 if left.value(scope, choices)? == 0 {
                     0
@@ -163,6 +208,18 @@ impl Expr {
                 let branch = if condition.value(scope, choices)? != 0 { then } else { other };
                 branch.value(scope, choices)?
             }
+        })
+    }
+
+    /// The value of the expression before it is brought back into a range: with more bits, if it is a sum or the like.
+    fn wide(&self, scope: &Scope<'_>, choices: &mut Choices) -> Result<i128, NoValue> {
+        Ok(match self {
+            Expr::Unary(Unary::Minus, operand) => -i128::from(operand.value(scope, choices)?),
+            Expr::Binary(operator, left, right, span) if !matches!(operator, Binary::And | Binary::Or) => {
+                let (left, right) = (left.value(scope, choices)?, right.value(scope, choices)?);
+                apply_wide(*operator, left, right, *span)?
+            }
+            _ => i128::from(self.value(scope, choices)?),
         })
     }
 
@@ -210,23 +267,36 @@ pub fn element(
 
 /// The value of an operator that needs both operands.
 pub fn apply(operator: Binary, left: Value, right: Value, span: Span) -> Result<Value, NoValue> {
-    let arithmetic = |value: Option<Value>| value.ok_or(NoValue::TooLarge(span));
+    let value = apply_wide(operator, left, right, span)?;
+    Value::try_from(value).map_err(|_| NoValue::TooLarge(span))
+}
+
+/// The value of an operator that needs both operands, with more bits.
+fn apply_wide(operator: Binary, left: Value, right: Value, span: Span) -> Result<i128, NoValue> {
+    let (left, right) = (i128::from(left), i128::from(right));
     let divisor =
         || if right == 0 { Err(NoValue::Wrong(Violation::at(Wrong::Division, span))) } else { Ok(right) };
+    // No machine has integers of more bits; what lies beyond is not followed.
+    let distance = || u32::try_from(right).ok().filter(|&bits| bits < 64).ok_or(NoValue::TooLarge(span));
     Ok(match operator {
-        Binary::And => Value::from(left != 0 && right != 0),
-        Binary::Or => Value::from(left != 0 || right != 0),
-        Binary::Equal => Value::from(left == right),
-        Binary::Unequal => Value::from(left != right),
-        Binary::Less => Value::from(left < right),
-        Binary::LessEqual => Value::from(left <= right),
-        Binary::Greater => Value::from(left > right),
-        Binary::GreaterEqual => Value::from(left >= right),
-        Binary::Plus => arithmetic(left.checked_add(right))?,
-        Binary::Minus => arithmetic(left.checked_sub(right))?,
-        Binary::Times => arithmetic(left.checked_mul(right))?,
-        Binary::Divide => arithmetic(left.checked_div(divisor()?))?,
-        Binary::Remainder => arithmetic(left.checked_rem(divisor()?))?,
+        Binary::And => i128::from(left != 0 && right != 0),
+        Binary::Or => i128::from(left != 0 || right != 0),
+        Binary::Equal => i128::from(left == right),
+        Binary::Unequal => i128::from(left != right),
+        Binary::Less => i128::from(left < right),
+        Binary::LessEqual => i128::from(left <= right),
+        Binary::Greater => i128::from(left > right),
+        Binary::GreaterEqual => i128::from(left >= right),
+        Binary::Plus => left + right,
+        Binary::Minus => left - right,
+        Binary::Times => left * right,
+        Binary::Divide => left / divisor()?,
+        Binary::Remainder => left % divisor()?,
+        Binary::BitAnd => left & right,
+        Binary::BitOr => left | right,
+        Binary::BitXor => left ^ right,
+        Binary::ShiftLeft => left << distance()?,
+        Binary::ShiftRight => left >> distance()?,
     })
 }
 

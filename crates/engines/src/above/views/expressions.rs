@@ -152,6 +152,20 @@ fn number_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, 
         Expr::Choose(low, high) => notes.choose((*low).into(), (*high).into()),
         Expr::At(_) => return Err(Unsupported::new("`at` in arithmetic", Span::default())),
         Expr::Unary(Unary::Minus, operand) => number(operand, scope, notes)?.times(-1),
+        Expr::Unary(Unary::Wrap(machine), operand) => {
+            // Terms round down, so the remainder is never negative.
+            let (low, high) = machine.bounds();
+            let value = number(operand, scope, notes)?;
+            let wrapped = value.minus(&Term::number(low)).remainder(high - low + 1).plus(&Term::number(low));
+            let inside = Term::and([Term::number(low).at_most(&value), value.at_most(&Term::number(high))]);
+            Term::choice(&inside, &value, &wrapped)
+        }
+        Expr::Binary(
+            Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftLeft | Binary::ShiftRight,
+            _,
+            _,
+            span,
+        ) => return Err(Unsupported::new("an operation on bits", *span)),
         Expr::Binary(Binary::Plus, left, right, _) => {
             number(left, scope, notes)?.plus(&number(right, scope, notes)?)
         }

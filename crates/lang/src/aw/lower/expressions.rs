@@ -39,7 +39,7 @@ impl<'a> Lowering<'a, '_> {
                 let part = self.of_sort(part, Sort::Bool, "after `!`")?;
                 Some((not(part), Sort::Bool))
             }
-            ExprKind::Unary(Unary::Minus, part) => {
+            ExprKind::Unary(Unary::Minus | Unary::Wrap(_), part) => {
                 let part = self.of_sort(part, Sort::Number, "after `-`")?;
                 self.minus(part, span)
             }
@@ -287,5 +287,10 @@ fn operator_words(operator: Binary) -> (&'static str, Option<Sort>, Sort) {
         Binary::Times => ("*", Some(Number), Number),
         Binary::Divide => ("/", Some(Number), Number),
         Binary::Remainder => ("%", Some(Number), Number),
+        Binary::BitAnd => ("&", Some(Number), Number),
+        Binary::BitOr => ("|", Some(Number), Number),
+        Binary::BitXor => ("^", Some(Number), Number),
+        Binary::ShiftLeft => ("<<", Some(Number), Number),
+        Binary::ShiftRight => (">>", Some(Number), Number),
     }
 }

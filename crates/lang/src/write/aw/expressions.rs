@@ -135,5 +135,11 @@ fn symbol(operator: Binary) -> (&'static str, u8) {
         Binary::Times => ("*", 6),
         Binary::Divide => ("/", 6),
         Binary::Remainder => ("%", 6),
+        // Refused before.
+        Binary::BitAnd => ("&", 6),
+        Binary::BitOr => ("|", 6),
+        Binary::BitXor => ("^", 6),
+        Binary::ShiftLeft => ("<<", 6),
+        Binary::ShiftRight => (">>", 6),
     }
 }

@@ -17,6 +17,7 @@ pub fn bounds(expr: &Expr, shared: &Variables, locals: &Variables) -> Option<(Va
         Expr::SharedElement(slot, _, index, _) => part(index).and(shared.types[*slot].bounds()),
         Expr::LocalElement(slot, _, index, _) => part(index).and(locals.types[*slot].bounds()),
         Expr::Unary(Unary::Minus, operand) => part(operand).and_then(|(low, high)| narrow(-high, -low)),
+        Expr::Unary(Unary::Wrap(_), _) => None,
         Expr::Unary(Unary::Not, operand) => part(operand).map(|(low, high)| truth(high == 0, low == 1)),
         Expr::Binary(operator, left, right, _) => {
             let ((low, high), (least, greatest)) = (part(left)?, part(right)?);
@@ -41,6 +42,9 @@ pub fn bounds(expr: &Expr, shared: &Variables, locals: &Variables) -> Option<(Va
                 }
                 Binary::Unequal => {
                     Some(truth(high < least || low > greatest, low == greatest && high == least))
+                }
+                Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftLeft | Binary::ShiftRight => {
+                    None
                 }
                 Binary::And => Some(truth(low == 1 && least == 1, high == 0 || greatest == 0)),
                 Binary::Or => Some(truth(low == 1 || least == 1, high == 0 && greatest == 0)),

@@ -78,7 +78,8 @@ impl<'a> Speaker<'a> {
                 format!("{}[{}]", locals.arrays[slot], self.expression(index, Sort::Number, locals))
             }
             Expr::Unary(Unary::Not, operand) => format!("!{}", part(operand, Sort::Bool)),
-            Expr::Unary(Unary::Minus, operand) => {
+            // Machine integers were refused before.
+            Expr::Unary(Unary::Minus | Unary::Wrap(_), operand) => {
                 self.fitting(fits(expr), "0", "-", &part(operand, Sort::Number))
             }
             Expr::Binary(operator, left, right, _) => {
@@ -167,5 +168,10 @@ fn symbol(operator: Binary) -> &'static str {
         Binary::Times => "*",
         Binary::Divide => "/",
         Binary::Remainder => "%",
+        Binary::BitAnd => "&",
+        Binary::BitOr => "|",
+        Binary::BitXor => "^",
+        Binary::ShiftLeft => "<<",
+        Binary::ShiftRight => ">>",
     }
 }

@@ -5,7 +5,7 @@
 //! if that has a value; an operand is left out only if it would not be evaluated, or if it cannot go wrong and its value
 //! makes no difference.
 
-use super::super::expression::apply;
+use super::super::expression::{OPEN, apply};
 use super::super::{Binary, Expr, LockPlace, Op, Place, Procedure, Span, Target, Unary, Value};
 use super::written;
 
@@ -70,6 +70,9 @@ fn unary(operator: Unary, part: Box<Expr>) -> Expr {
     let value = constant(&part).and_then(|value| match operator {
         Unary::Not => Some(Value::from(value == 0)),
         Unary::Minus => value.checked_neg(),
+        Unary::Wrap(machine) => {
+            Value::try_from(machine.wrap(value.into())).ok().filter(|&value| value != OPEN)
+        }
     });
     value.map_or_else(|| Expr::Unary(operator, part), Expr::Constant)
 }
@@ -97,10 +100,18 @@ fn harmless(expr: &Expr) -> bool {
     let mut harmless = true;
     expr.visit(&mut |part| {
         harmless &= match part {
-            Expr::SharedElement(..) | Expr::LocalElement(..) | Expr::Unary(Unary::Minus, _) => false,
+            Expr::SharedElement(..)
+            | Expr::LocalElement(..)
+            | Expr::Unary(Unary::Minus | Unary::Wrap(_), _) => false,
             Expr::Binary(operator, ..) => !matches!(
                 operator,
-                Binary::Plus | Binary::Minus | Binary::Times | Binary::Divide | Binary::Remainder
+                Binary::Plus
+                    | Binary::Minus
+                    | Binary::Times
+                    | Binary::Divide
+                    | Binary::Remainder
+                    | Binary::ShiftLeft
+                    | Binary::ShiftRight
             ),
             _ => true,
         }

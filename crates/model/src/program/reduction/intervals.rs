@@ -152,6 +152,13 @@ impl Bounds {
                 let (negated, fits) = arithmetic(Binary::Minus, Interval::one(0), value);
                 (negated, fine && fits)
             }
+            Expr::Unary(Unary::Wrap(machine), part) => {
+                let ((low, high), fine) = self.wide(part, here);
+                let range = machine.bounds();
+                let kept = if range.0 <= low && high <= range.1 { (low, high) } else { range };
+                let (value, fits) = narrow(kept);
+                (value, fine && fits)
+            }
             Expr::Binary(operator, left, right, _) => {
                 let ((left, left_fine), (right, right_fine)) =
                     (self.value(left, here), self.value(right, here));
@@ -167,6 +174,8 @@ impl Bounds {
                     | Binary::LessEqual
                     | Binary::Greater
                     | Binary::GreaterEqual => (Interval::TRUTH, true),
+                    Binary::BitAnd | Binary::BitOr | Binary::BitXor => (bits(*operator, left, right), true),
+                    Binary::ShiftLeft | Binary::ShiftRight => shifted(*operator, left, right),
                 };
                 (value, left_fine && right_fine && fine)
             }
@@ -178,34 +187,110 @@ impl Bounds {
             }
         }
     }
+
+    /// The bounds of what is brought back into a range, and whether it always has a value.
+    fn wide(&self, expr: &Expr, here: ProcedureId) -> ((i128, i128), bool) {
+        let all = (-(1 << 127), i128::MAX);
+        let both = |left, right| (self.value(left, here), self.value(right, here));
+        match expr {
+            Expr::Unary(Unary::Minus, part) => {
+                let (value, fine) = self.value(part, here);
+                let bounds = wide_arithmetic(Binary::Minus, Interval::one(0), value);
+                (bounds.unwrap_or(all), fine && bounds.is_some())
+            }
+            Expr::Binary(
+                operator
+                @ (Binary::Plus | Binary::Minus | Binary::Times | Binary::Divide | Binary::Remainder),
+                left,
+                right,
+                _,
+            ) => {
+                let ((left, left_fine), (right, right_fine)) = both(left, right);
+                let bounds = wide_arithmetic(*operator, left, right);
+                (bounds.unwrap_or(all), left_fine && right_fine && bounds.is_some())
+            }
+            Expr::Binary(Binary::ShiftLeft, left, right, _) => {
+                let ((_, left_fine), (right, right_fine)) = both(left, right);
+                // Anything may come out, but something does.
+                (all, left_fine && right_fine && right.low >= 0 && right.high < 64)
+            }
+            _ => {
+                let (Interval { low, high }, fine) = self.value(expr, here);
+                ((low.into(), high.into()), fine)
+            }
+        }
+    }
+}
+
+/// The bounds of values of `&`, `|` and `^`.
+fn bits(operator: Binary, left: Interval, right: Interval) -> Interval {
+    if left.low < 0 || right.low < 0 {
+        return Interval::ALL;
+    }
+    // No bit is set above the highest one of the operands.
+    let most = left.high.max(right.high);
+    let filled = if most == 0 { 0 } else { Value::MAX >> (most.leading_zeros() - 1) };
+    match operator {
+        Binary::BitAnd => Interval { low: 0, high: left.high.min(right.high) },
+        Binary::BitOr => Interval { low: left.low.max(right.low), high: filled },
+        _ => Interval { low: 0, high: filled },
+    }
+}
+
+/// The bounds of a value that is shifted, and whether there always is one.
+fn shifted(operator: Binary, left: Interval, right: Interval) -> (Interval, bool) {
+    if right.low < 0 || right.high > 63 {
+        return (Interval::ALL, false);
+    }
+    let ends = [left.low, left.high].into_iter().flat_map(|value| {
+        [right.low, right.high].map(|by| match operator {
+            Binary::ShiftLeft => i128::from(value) << by,
+            _ => i128::from(value) >> by,
+        })
+    });
+    let (low, high) = ends.fold((i128::MAX, i128::MIN), |(low, high), end| (low.min(end), high.max(end)));
+    narrow((low, high))
+}
+
+/// Bounds with 64 bits, and whether these suffice.
+fn narrow((low, high): (i128, i128)) -> (Interval, bool) {
+    match (Value::try_from(low), Value::try_from(high)) {
+        // The least number stands for a value that is still open.
+        (Ok(low), Ok(high)) => (Interval { low, high }, low != Value::MIN),
+        _ => (Interval::ALL, false),
+    }
 }
 
 /// The bounds of a sum, a product and so on, and whether there always is one.
 fn arithmetic(operator: Binary, left: Interval, right: Interval) -> (Interval, bool) {
+    match wide_arithmetic(operator, left, right) {
+        Some(bounds) => narrow(bounds),
+        None => (Interval::ALL, false),
+    }
+}
+
+/// The bounds of a sum, a product and so on, unless it may have none.
+fn wide_arithmetic(operator: Binary, left: Interval, right: Interval) -> Option<(i128, i128)> {
     let (a, b) = ([left.low, left.high].map(i128::from), [right.low, right.high].map(i128::from));
     let corners = |operation: fn(i128, i128) -> i128| {
         let values = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(i, j)| operation(a[i], b[j]));
         let ends = values.iter().min().zip(values.iter().max());
         ends.map_or((0, 0), |(low, high)| (*low, *high))
     };
-    let (low, high) = match operator {
+    Some(match operator {
         Binary::Plus => (a[0] + b[0], a[1] + b[1]),
         Binary::Minus => (a[0] - b[1], a[1] - b[0]),
         Binary::Times => corners(|a, b| a * b),
-        _ if right.contains(0) => return (Interval::ALL, false),
+        _ if right.contains(0) => return None,
         // With a divisor of one sign, a quotient grows or shrinks with each of its operands.
         Binary::Divide => corners(|a, b| a / b),
         // The quotient of these two is too large, and so, for the evaluation, is the remainder.
-        _ if left.contains(Value::MIN) && right.contains(-1) => return (Interval::ALL, false),
+        _ if left.contains(Value::MIN) && right.contains(-1) => return None,
         _ => {
             let most = b[0].abs().max(b[1].abs()) - 1;
             ((-most).max(a[0]).min(0), most.min(a[1]).max(0))
         }
-    };
-    match (Value::try_from(low), Value::try_from(high)) {
-        (Ok(low), Ok(high)) => (Interval { low, high }, true),
-        _ => (Interval::ALL, false),
-    }
+    })
 }
 
 /// Bounds of what has been seen so far; `None` if nothing has.

@@ -1,6 +1,6 @@
 //! The sorts of expressions, and what they may speak of.
 
-use super::super::{Binary, Expr, Op, ProcedureId, Program, Slot, Span, Target, Type, Unary, Variable};
+use super::super::{Binary, Expr, Op, ProcedureId, Program, Slot, Span, Type, Unary, Variable};
 use super::{Checked, Malformed, ensure};
 
 /// What kind of value an expression has.
@@ -86,7 +86,10 @@ impl Program {
                 Ok(Sort::Number)
             }
             Expr::Unary(Unary::Not, part) => self.expects(part, Sort::Bool, at, span).map(|()| Sort::Bool),
-            Expr::Unary(Unary::Minus, part) => {
+            Expr::Unary(Unary::Minus | Unary::Wrap(_), part) => {
+                if let Expr::Unary(Unary::Wrap(machine), _) = expr {
+                    allowed((1..=64).contains(&machine.bits))?;
+                }
                 self.expects(part, Sort::Number, at, span).map(|()| Sort::Number)
             }
             Expr::Binary(operator, left, right, _) => {
@@ -116,12 +119,20 @@ impl Program {
     }
 }
 
-/// The variable with a slot, which is one of its elements; or the array that starts there and is so long.
+/// The variable with a slot, which is one of its elements; or the first one of so many slots, which may be those of
+/// several variables if these are all numbers.
 pub(super) fn found(variables: &[Variable], slot: Slot, length: Option<usize>) -> Option<&Variable> {
     let after = variables.partition_point(|variable| variable.slot <= slot);
     let variable = variables.get(after.checked_sub(1)?)?;
     let fits = match length {
-        Some(length) => variable.slot == slot && variable.length == Some(length),
+        Some(length) if variable.slot == slot && variable.length == Some(length) => true,
+        Some(length) => {
+            let end = slot.checked_add(length)?;
+            let within = variables[after - 1..].iter().take_while(|variable| variable.slot < end);
+            let numbers = |variable: &Variable| matches!(variable.ty, Type::Int | Type::Range(..));
+            end <= variables.last().map_or(0, |last| last.slot + last.slots())
+                && within.into_iter().all(numbers)
+        }
         None => slot < variable.slot + variable.slots(),
     };
     fits.then_some(variable)
@@ -130,22 +141,6 @@ pub(super) fn found(variables: &[Variable], slot: Slot, length: Option<usize>) -
 /// Whether a step asks which thread it is.
 pub(super) fn asks_who(op: &Op) -> bool {
     let mut asks = false;
-    let mut see = |expr: &Expr| expr.visit(&mut |part| asks |= *part == Expr::This);
-    let places = match op {
-        Op::Assign(places, ..) | Op::Call(_, _, places) => &places[..],
-        _ => &[],
-    };
-    for place in places {
-        if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &place.target {
-            see(index);
-        }
-    }
-    match op {
-        Op::Guard(expr, _) | Op::Assert(expr) => see(expr),
-        Op::Assign(_, values, constraint) => values.iter().chain(constraint).for_each(see),
-        Op::Call(_, values, _) | Op::Return(values) | Op::Spawn(_, values) => values.iter().for_each(see),
-        Op::Acquire(lock) | Op::Release(lock) => lock.element.iter().for_each(|(_, index)| see(index)),
-        _ => {}
-    }
+    op.expressions().for_each(|expr| expr.visit(&mut |part| asks |= *part == Expr::This));
     asks
 }
