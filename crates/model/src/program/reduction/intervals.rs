@@ -190,7 +190,7 @@ impl Bounds {
 
     /// The bounds of what is brought back into a range, and whether it always has a value.
     fn wide(&self, expr: &Expr, here: ProcedureId) -> ((i128, i128), bool) {
-        let all = (-(1 << 127), i128::MAX);
+        let all = (i128::MIN, i128::MAX);
         let both = |left, right| (self.value(left, here), self.value(right, here));
         match expr {
             Expr::Unary(Unary::Minus, part) => {
