@@ -320,6 +320,24 @@ pub enum Binary {
     GreaterEqual,
 }
 
+impl Binary {
+    /// Whether it compares.
+    pub fn compares(self) -> bool {
+        use Binary::{Equal, Greater, GreaterEqual, Less, LessEqual, Unequal};
+        matches!(self, Equal | Unequal | Less | LessEqual | Greater | GreaterEqual)
+    }
+}
+
+impl Type {
+    /// The type, without `_Atomic`.
+    pub fn plain(&self) -> &Type {
+        match self {
+            Type::Atomic(ty) => ty.plain(),
+            ty => ty,
+        }
+    }
+}
+
 /// A translation unit.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Unit {

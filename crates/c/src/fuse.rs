@@ -1,0 +1,286 @@
+//! Joins steps that no other thread can see with the step before them.
+//!
+//! A step is *visible* if it reads or writes a shared slot that some other thread accesses (at least one of them writing), or
+//! if it creates a thread. All other steps commute with those of other threads, in both directions: they neither read what
+//! others write nor write what others access, and they do not wait for others. So a visible step followed by invisible
+//! ones is as good as atomic (Lipton, *Reduction*, CACM 1975): in every run the invisible ones can be moved next to the
+//! visible one, and what goes wrong in one of them goes wrong there. A thread can be interrupted before every visible step
+//! and at the heads of loops (so that no section runs for ever), and nowhere else.
+//!
+//! The result has atomic sections where the program had none; sections of the program itself grow by what follows them.
+
+use allways_model::program::{Edge, Expr, Location, LocationId, Op, Program, Slot, Target};
+use std::collections::HashSet;
+
+/// Which threads access a shared slot.
+#[derive(Clone, Default)]
+struct Access {
+    /// The template of the first thread seen; more than one thread if `many`.
+    who: Option<usize>,
+    many: bool,
+    written: bool,
+}
+
+/// Joins invisible steps with the visible ones before them.
+pub fn fuse(program: &mut Program) {
+    let visible = visible_slots(program);
+    let inside = inside_sections(program);
+    let Some(inside) = inside else { return };
+    let heads = loop_heads(program);
+    let sees = |op: &Op| sees(op, &visible);
+    let count = program.locations.len();
+    let cut: Vec<bool> = (0..count)
+        .map(|location| {
+            let here = &program.locations[location];
+            let stops = here.edges.iter().any(|edge| {
+                sees(&edge.op)
+                    || matches!(
+                        edge.op,
+                        Op::AtomicBegin
+                            | Op::Call(..)
+                            | Op::Return(_)
+                            | Op::Wait(_)
+                            | Op::Broadcast(_)
+                            | Op::Fork(_)
+                    )
+            });
+            !inside[location] && (stops || heads.contains(&location) || here.edges.is_empty())
+        })
+        .collect();
+    let mut cut = cut;
+    for procedure in &program.procedures {
+        cut[procedure.entry] = true;
+    }
+    // Where a call returns to, a section cannot go on.
+    for location in &program.locations {
+        for edge in &location.edges {
+            if matches!(edge.op, Op::Call(..)) {
+                cut[edge.to] = true;
+            }
+        }
+    }
+    let mut leave: Vec<Option<LocationId>> = vec![None; count];
+    for location in 0..count {
+        let here = &program.locations[location];
+        let calls = here.edges.iter().any(|edge| matches!(edge.op, Op::Call(..) | Op::Return(_)));
+        let begins = here.edges.iter().any(|edge| matches!(edge.op, Op::AtomicBegin));
+        if !cut[location] || calls || !begins && here.edges.iter().all(|edge| cut[edge.to]) {
+            continue;
+        }
+        // The section: the same edges, from a copy of this location.
+        let (procedure, span) = (here.procedure, here.span);
+        let edges = std::mem::take(&mut program.locations[location].edges);
+        let copy = program.locations.len();
+        program.locations.push(Location { procedure, edges, span });
+        program.locations[location].edges = vec![Edge { op: Op::AtomicBegin, to: copy, span }];
+        close(program, copy, &cut, &mut leave);
+    }
+    // What is not the start of a section is inside of one.
+    for location in 0..count {
+        if !cut[location] {
+            close(program, location, &cut, &mut leave);
+        }
+    }
+    forget_unreachable(program);
+}
+
+/// Makes the edges of a location inside a section leave it where they lead to a place of interruption.
+fn close(program: &mut Program, location: LocationId, cut: &[bool], leave: &mut [Option<LocationId>]) {
+    for edge in 0..program.locations[location].edges.len() {
+        let (to, op) = {
+            let edge = &mut program.locations[location].edges[edge];
+            // Sections of the program are part of the new one.
+            if matches!(edge.op, Op::AtomicBegin | Op::AtomicEnd) {
+                edge.op = Op::Skip;
+            }
+            (edge.to, edge.op.clone())
+        };
+        if to >= cut.len() || !cut[to] || matches!(op, Op::Error | Op::Return(_)) {
+            continue;
+        }
+        let end = match leave[to] {
+            Some(end) => end,
+            None => {
+                let (procedure, span) = (program.locations[to].procedure, program.locations[to].span);
+                program.locations.push(Location {
+                    procedure,
+                    edges: vec![Edge { op: Op::AtomicEnd, to, span }],
+                    span,
+                });
+                let end = program.locations.len() - 1;
+                leave[to] = Some(end);
+                end
+            }
+        };
+        program.locations[location].edges[edge].to = end;
+    }
+}
+
+/// The shared slots that a step accesses: read, or written.
+fn accesses(op: &Op, see: &mut dyn FnMut(Slot, usize, bool)) {
+    for expr in op.expressions() {
+        expr.visit(&mut |part| match part {
+            Expr::Shared(slot) | Expr::NextShared(slot) => see(*slot, 1, false),
+            Expr::SharedElement(slot, length, ..) => see(*slot, *length, false),
+            _ => {}
+        });
+    }
+    for place in op.places() {
+        match &place.target {
+            Target::Shared(slot) => see(*slot, 1, true),
+            Target::SharedElement(slot, length, _) => see(*slot, *length, true),
+            Target::Local(_) | Target::LocalElement(..) | Target::Others(_) => {}
+        }
+    }
+    if let Op::Acquire(lock) | Op::Release(lock) = op {
+        see(lock.slot, lock.element.as_ref().map_or(1, |(length, _)| *length), true);
+    }
+}
+
+/// The slots that more than one thread accesses, one of them writing.
+fn visible_slots(program: &Program) -> Vec<bool> {
+    let mut found = vec![Access::default(); program.shared_slots()];
+    for (template, of) in program.templates.iter().enumerate() {
+        let many = of.spawned || of.count != allways_model::program::Count::Fixed(1);
+        let mut seen = HashSet::from([program.procedures[of.body].entry]);
+        let mut todo: Vec<LocationId> = seen.iter().copied().collect();
+        while let Some(location) = todo.pop() {
+            for edge in &program.locations[location].edges {
+                accesses(&edge.op, &mut |slot, length, written| {
+                    for access in &mut found[slot..slot + length] {
+                        access.many |= many || access.who.is_some_and(|who| who != template);
+                        access.who = Some(template);
+                        access.written |= written;
+                    }
+                });
+                let callee = match edge.op {
+                    Op::Call(procedure, ..) => Some(program.procedures[procedure].entry),
+                    _ => None,
+                };
+                for next in callee.into_iter().chain([edge.to]) {
+                    if seen.insert(next) {
+                        todo.push(next);
+                    }
+                }
+            }
+        }
+    }
+    found.into_iter().map(|access| access.many && access.written).collect()
+}
+
+fn sees(op: &Op, visible: &[bool]) -> bool {
+    let mut sees = matches!(op, Op::Spawn(..));
+    accesses(op, &mut |slot, length, _| sees |= visible[slot..slot + length].contains(&true));
+    sees
+}
+
+/// Which locations are inside of atomic sections of the program. None if some are both inside and outside.
+fn inside_sections(program: &Program) -> Option<Vec<bool>> {
+    let mut inside: Vec<Option<bool>> = vec![None; program.locations.len()];
+    let mut todo: Vec<(LocationId, bool)> =
+        program.procedures.iter().map(|procedure| (procedure.entry, false)).collect();
+    while let Some((location, within)) = todo.pop() {
+        match inside[location] {
+            Some(before) if before == within => continue,
+            Some(_) => return None,
+            None => inside[location] = Some(within),
+        }
+        for edge in &program.locations[location].edges {
+            let after = match edge.op {
+                Op::AtomicBegin => true,
+                Op::AtomicEnd => false,
+                // A procedure that is called inside of a section would be inside as well.
+                Op::Call(..) if within => return None,
+                _ => within,
+            };
+            if !matches!(edge.op, Op::Return(_) | Op::Error) {
+                todo.push((edge.to, after));
+            }
+        }
+    }
+    Some(inside.into_iter().map(|inside| inside == Some(true)).collect())
+}
+
+/// The locations to which an edge leads back in a walk in depth.
+fn loop_heads(program: &Program) -> HashSet<LocationId> {
+    let mut heads = HashSet::new();
+    let mut state = vec![0u8; program.locations.len()];
+    for procedure in &program.procedures {
+        let mut stack = vec![(procedure.entry, 0)];
+        if state[procedure.entry] != 0 {
+            continue;
+        }
+        state[procedure.entry] = 1;
+        while let Some((location, next)) = stack.pop() {
+            let edges = &program.locations[location].edges;
+            let Some(edge) = edges.get(next) else {
+                state[location] = 2;
+                continue;
+            };
+            stack.push((location, next + 1));
+            if matches!(edge.op, Op::Return(_)) {
+                continue;
+            }
+            match state[edge.to] {
+                0 => {
+                    state[edge.to] = 1;
+                    stack.push((edge.to, 0));
+                }
+                1 => {
+                    heads.insert(edge.to);
+                }
+                _ => {}
+            }
+        }
+    }
+    heads
+}
+
+/// Leaves out locations that cannot be reached, and steps that do nothing and lead on alone.
+pub fn forget_unreachable(program: &mut Program) {
+    let shortcut = |program: &Program, mut to: LocationId| {
+        // A step that does nothing, from a location without any other.
+        for _ in 0..program.locations.len() {
+            match &program.locations[to].edges[..] {
+                [Edge { op: Op::Skip, to: next, .. }] if *next != to => to = *next,
+                _ => break,
+            }
+        }
+        to
+    };
+    for location in 0..program.locations.len() {
+        for edge in 0..program.locations[location].edges.len() {
+            let to = program.locations[location].edges[edge].to;
+            if !matches!(program.locations[location].edges[edge].op, Op::Return(_) | Op::Error) {
+                program.locations[location].edges[edge].to = shortcut(program, to);
+            }
+        }
+    }
+    for procedure in 0..program.procedures.len() {
+        let entry = program.procedures[procedure].entry;
+        program.procedures[procedure].entry = shortcut(program, entry);
+    }
+    let mut number: Vec<Option<LocationId>> = vec![None; program.locations.len()];
+    let mut order = Vec::new();
+    let mut todo: Vec<LocationId> =
+        program.procedures.iter().rev().map(|procedure| procedure.entry).collect();
+    while let Some(location) = todo.pop() {
+        if number[location].is_some() {
+            continue;
+        }
+        number[location] = Some(order.len());
+        order.push(location);
+        todo.extend(program.locations[location].edges.iter().rev().map(|edge| edge.to));
+    }
+    let renumbered = |location: LocationId| number[location].unwrap_or_default();
+    let mut kept = Vec::with_capacity(order.len());
+    for location in order {
+        let mut location = program.locations[location].clone();
+        location.edges.iter_mut().for_each(|edge| edge.to = renumbered(edge.to));
+        kept.push(location);
+    }
+    for procedure in &mut program.procedures {
+        procedure.entry = renumbered(procedure.entry);
+    }
+    program.locations = kept;
+}

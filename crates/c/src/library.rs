@@ -1,0 +1,83 @@
+//! What is known of functions without a body: the C library, threads, the builtins of compilers, and what competitions of
+//! verifiers agree on.
+//!
+//! This file says how addresses flow through them and what their types hold; what calls do is in [`crate::lower`].
+
+/// How addresses flow through a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// They do not.
+    None,
+    /// The result is the address of new memory.
+    Allocates,
+    /// A thread starts a function with an argument: which arguments these are.
+    StartsThread {
+        /// The function.
+        start: usize,
+        /// Its argument.
+        argument: usize,
+    },
+    /// One argument is stored where another points to.
+    Stores {
+        /// Where to.
+        to: usize,
+        /// What.
+        value: usize,
+    },
+    /// What the second argument points to is copied to where the first points.
+    Copies,
+}
+
+/// How addresses flow through a call of a function.
+pub fn flow(name: &str) -> Flow {
+    match name {
+        "malloc" | "calloc" | "realloc" | "__builtin_malloc" | "kmalloc" | "kzalloc" | "alloca"
+        | "__builtin_alloca" | "strdup" | "valloc" | "aligned_alloc" => Flow::Allocates,
+        "pthread_create" => Flow::StartsThread { start: 2, argument: 3 },
+        "thrd_create" => Flow::StartsThread { start: 1, argument: 2 },
+        "memcpy" | "memmove" | "__builtin_memcpy" | "__builtin_memmove" => Flow::Copies,
+        _ if is_exchange(name) => Flow::Stores { to: 0, value: if name.contains("compare") { 2 } else { 1 } },
+        _ => Flow::None,
+    }
+}
+
+fn is_exchange(name: &str) -> bool {
+    name.starts_with("__atomic_store")
+        || name.starts_with("__atomic_exchange")
+        || name.starts_with("__atomic_compare_exchange")
+        || name.starts_with("__sync_lock_test_and_set")
+        || name.starts_with("__sync_val_compare_and_swap")
+        || name.starts_with("__sync_bool_compare_and_swap")
+}
+
+/// Whether a function may keep the address that is its argument at a position (or needs it as a value).
+pub fn keeps(name: &str, position: usize) -> bool {
+    match name {
+        "pthread_create" => position == 3,
+        "thrd_create" => position == 2,
+        "pthread_setspecific" | "tss_set" => position == 1,
+        "pthread_exit" | "free" | "kfree" | "realloc" => true,
+        _ if flow(name) != Flow::None && is_exchange(name) => {
+            // What is stored is kept; what is expected is only looked at.
+            position == if name.contains("compare") { 2 } else { 1 }
+        }
+        _ => false,
+    }
+}
+
+/// The parts of an object of a type of the thread library.
+pub fn opaque(name: &str) -> Option<&'static [&'static str]> {
+    Some(match name {
+        "pthread_mutex_t" | "mtx_t" | "__pthread_mutex_s" => &[""],
+        "pthread_cond_t" | "cnd_t" => &[""],
+        "pthread_rwlock_t" => &[""],
+        "sem_t" => &[""],
+        "pthread_barrier_t" => &[".threads", ".arrived", ".round"],
+        "pthread_attr_t"
+        | "pthread_mutexattr_t"
+        | "pthread_condattr_t"
+        | "pthread_rwlockattr_t"
+        | "pthread_barrierattr_t" => &[""],
+        _ => return None,
+    })
+}

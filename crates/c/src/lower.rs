@@ -1,0 +1,250 @@
+//! From typed C to a program of the model.
+//!
+//! *Threads.* `main` and every `pthread_create` that is reached at most once are templates with one thread; a thread that is
+//! created later waits at its start for its creation. What is created in a loop whose number of rounds is not known is a
+//! template that is spawned, so that there may be any number of its threads. Loops with a known number of rounds that
+//! create threads are unrolled.
+//!
+//! *Functions* are inlined, so that the code of a thread is one procedure whose local variables are those of all functions
+//! that it calls; only functions that call themselves are procedures. Where an argument is an address and the parameter
+//! is transparent ([`crate::pointers`]), the object takes the place of what the parameter points to.
+//!
+//! *Objects.* A variable whose address is not kept is a few slots of its own, shared or local. All others, and the heap, are
+//! *memory*: the objects of one class lie next to each other, and an access through a pointer is one to an element of this
+//! region. An address is [`ADDRESSES`] plus a slot, so that the null pointer and small integers are outside every region.
+//!
+//! *Steps.* A step accesses at most one shared slot, as a machine would: where an expression has more, values wait in
+//! temporary variables, from left to right, right sides before the places they are stored in. What is atomic in C
+//! (`_Atomic`, builtins, atomic sections) is one step. [`crate::fuse`] then joins what no other thread can see.
+//!
+//! While bodies are lowered, slots of shared objects are *symbolic*: the number of the object and of its part; regions are
+//! numbers of classes. When all objects are known, [`layout`] gives them their places.
+
+mod body;
+mod calls;
+mod expressions;
+mod heap;
+mod layout;
+mod memory;
+mod places;
+mod statements;
+mod synchronisation;
+mod threads;
+
+use crate::pointers::{Class, Pointers, Site};
+use crate::typed::{Expr, FunctionId, Type, Unit, VariableId};
+use crate::{CError, slots};
+use allways_model::program::{
+    Edge, Expr as Model, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Template,
+    Value, Variable,
+};
+use body::Body;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use threads::Start;
+
+/// The address of slot 0.
+pub const ADDRESSES: Value = 1 << 40;
+
+/// The address of the first function.
+pub const FUNCTIONS: Value = 1 << 50;
+
+/// How much of a symbolic slot is the number of a part.
+const PART_BITS: u32 = 24;
+
+/// Marks the number of a class as the slot of a region.
+const REGION: usize = 1 << 60;
+
+/// More locations than this are not made.
+const MOST_LOCATIONS: usize = 1 << 18;
+
+/// What was lowered, and what was assumed.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The program.
+    pub program: Program,
+    /// External functions that are called and not known: any result, no effect.
+    pub externals: BTreeSet<String>,
+    /// Where more behaviours are allowed than the program has; a counterexample may then be none.
+    pub widened: Vec<(Span, &'static str)>,
+}
+
+type Result<T> = std::result::Result<T, CError>;
+
+fn refuse<T>(span: Span, message: impl Into<String>) -> Result<T> {
+    Err(CError { span, message: message.into() })
+}
+
+/// The number of a shared object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+struct ObjectId(usize);
+
+impl ObjectId {
+    fn slot(self, part: usize) -> Slot {
+        self.0 << PART_BITS | part
+    }
+}
+
+/// A shared object.
+struct Object {
+    name: String,
+    parts: Vec<Part>,
+    /// Its class, if pointers reach it.
+    class: Option<Class>,
+    span: Span,
+}
+
+/// A scalar part of a shared object.
+struct Part {
+    path: String,
+    ty: allways_model::program::Type,
+    /// The C type.
+    scalar: Type,
+    initial: Option<Model>,
+}
+
+struct Lowering<'u> {
+    unit: &'u Unit,
+    pointers: Pointers,
+    objects: Vec<Object>,
+    statics: HashMap<VariableId, ObjectId>,
+    locations: Vec<Location>,
+    procedures: Vec<Procedure>,
+    templates: Vec<Template>,
+    /// Procedures of functions that call themselves.
+    recursive: HashMap<FunctionId, ProcedureId>,
+    /// Templates of which there may be any number of threads.
+    many: HashMap<FunctionId, usize>,
+    /// Bodies that are still to be lowered.
+    starts: Vec<Start>,
+    /// Whether threads of a number that is known have ended, by their numbers.
+    ended: ObjectId,
+    /// What each of them returned.
+    results: ObjectId,
+    /// Memory that was allocated, by site and body.
+    heap: BTreeMap<(usize, usize), heap::Pool>,
+    sites: HashMap<Site, usize>,
+    /// The types of what calls allocate.
+    allocated: HashMap<Site, Type>,
+    /// Accesses through pointers, by class, to be checked against the objects there.
+    accesses: Vec<(Class, Type, Span)>,
+    /// Classes whose addresses became integers.
+    integers: Vec<(Class, Span)>,
+    /// Which member of a union is accessed.
+    members: HashMap<usize, usize>,
+    body: Body,
+    here: LocationId,
+    lowered: Lowered,
+}
+
+/// Lowers a program.
+pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
+    let main = unit.functions.iter().position(|function| function.name == "main" && function.body.is_some());
+    let Some(main) = main else {
+        return refuse(Span::default(), "expected a function `main`, found none");
+    };
+    let lowered = Lowered { program: Program::default(), externals: BTreeSet::new(), widened: Vec::new() };
+    let mut lowering = Lowering {
+        unit,
+        pointers: Pointers::of(unit),
+        objects: Vec::new(),
+        statics: HashMap::new(),
+        locations: Vec::new(),
+        procedures: Vec::new(),
+        templates: Vec::new(),
+        recursive: HashMap::new(),
+        many: HashMap::new(),
+        starts: Vec::new(),
+        ended: ObjectId(0),
+        results: ObjectId(0),
+        heap: BTreeMap::new(),
+        sites: HashMap::new(),
+        allocated: heap::allocations(unit),
+        accesses: Vec::new(),
+        integers: Vec::new(),
+        members: HashMap::new(),
+        body: Body::default(),
+        here: 0,
+        lowered,
+    };
+    lowering.ended = lowering.hidden("#ended");
+    lowering.results = lowering.hidden("#returned");
+    lowering.main(FunctionId(main))?;
+    while let Some(start) = lowering.starts.pop() {
+        lowering.thread(start)?;
+    }
+    lowering.finish()
+}
+
+impl<'u> Lowering<'u> {
+    /// A shared object of this program's own making, without parts yet.
+    fn hidden(&mut self, name: &str) -> ObjectId {
+        let object = Object { name: name.to_string(), parts: Vec::new(), class: None, span: Span::default() };
+        self.objects.push(object);
+        ObjectId(self.objects.len() - 1)
+    }
+
+    /// Adds a part with an initial value to a shared object.
+    fn part(&mut self, object: ObjectId, scalar: Type, initial: Value) -> Slot {
+        let parts = &mut self.objects[object.0].parts;
+        let path = if parts.is_empty() { String::new() } else { format!("[{}]", parts.len()) };
+        let ty = slots::values(&scalar);
+        parts.push(Part { path, ty, scalar, initial: Some(Model::Constant(initial)) });
+        object.slot(parts.len() - 1)
+    }
+
+    /// A new location, to which nothing leads yet.
+    fn location(&mut self, span: Span) -> LocationId {
+        self.locations.push(Location { procedure: self.body.procedure, edges: Vec::new(), span });
+        self.locations.len() - 1
+    }
+
+    /// An edge from one location to another.
+    fn edge(&mut self, from: LocationId, op: Op, to: LocationId, span: Span) {
+        self.locations[from].edges.push(Edge { op, to, span });
+    }
+
+    /// A step from here to a new location.
+    fn emit(&mut self, op: Op, span: Span) -> Result<()> {
+        if self.locations.len() > MOST_LOCATIONS {
+            return refuse(span, "the program becomes too large: more than 262,144 steps after inlining");
+        }
+        let here = self.here;
+        self.locations[here].span = span;
+        let next = self.location(span);
+        self.edge(here, op, next, span);
+        self.here = next;
+        Ok(())
+    }
+
+    /// Goes on at a location, from here.
+    fn jump(&mut self, to: LocationId, span: Span) {
+        let here = self.here;
+        self.edge(here, Op::Skip, to, span);
+        self.here = self.location(span);
+    }
+
+    /// What follows is reached by jumps only.
+    fn nowhere(&mut self, span: Span) {
+        self.here = self.location(span);
+    }
+
+    /// The site of an expression that allocates, as a number.
+    fn site(&mut self, call: &Expr) -> usize {
+        let next = self.sites.len();
+        *self.sites.entry(std::ptr::from_ref(call)).or_insert(next)
+    }
+
+    /// A local variable of the body, with so many slots.
+    fn local(
+        &mut self,
+        name: String,
+        ty: allways_model::program::Type,
+        initial: Option<Value>,
+        span: Span,
+    ) -> Slot {
+        let slot = self.body.locals.last().map_or(0, |last: &Variable| last.slot + last.slots());
+        let initial = vec![initial];
+        self.body.locals.push(Variable { name, ty, slot, length: None, initial, mixed: false, span });
+        slot
+    }
+}

@@ -1,0 +1,354 @@
+//! Calls: of functions with a body, of the library, through pointers.
+
+use super::body::{Address, Body, Inlined};
+use super::expressions::truth;
+use super::places::{Target, binary};
+use super::{FUNCTIONS, Lowering, Model, Result, refuse};
+use crate::slots;
+use crate::typed::{Expr, ExprKind, Function, FunctionId, Stmt, StmtKind, Type};
+use crate::walk;
+use allways_model::program::{Binary as Operator, Op, Procedure, Slot, Span, Type as Values, Value};
+use std::collections::HashMap;
+
+/// Calls that are inlined into each other no deeper than this.
+const MOST_DEEP: usize = 200;
+
+impl Lowering<'_> {
+    /// A call: the values of its result.
+    pub(super) fn call(&mut self, call: &Expr, callee: &Expr, arguments: &[Expr]) -> Result<Vec<Model>> {
+        if let ExprKind::Function(function) = callee.kind {
+            return self.call_function(call, function, arguments);
+        }
+        let pointer = self.value(callee)?;
+        let pointer = self.kept(pointer, call.span)?;
+        let fits = |function: &FunctionId| {
+            let ty = &self.unit.functions[function.0].ty;
+            ty.parameters.len() == arguments.len() || ty.variadic
+        };
+        let callees: Vec<FunctionId> = self.pointers.callees(callee).into_iter().filter(fits).collect();
+        if callees.is_empty() {
+            return refuse(call.span, "a call through a pointer that points to no function that is known");
+        }
+        let count = slots::count(self.unit, &call.ty).unwrap_or(0);
+        let first = self.block(count, call.span);
+        let (here, after) = (self.here, self.location(call.span));
+        let mut none = Model::Constant(1);
+        for function in callees {
+            let is =
+                binary(Operator::Equal, pointer.clone(), Model::Constant(FUNCTIONS + function.0 as Value));
+            let start = self.location(call.span);
+            self.edge(here, Op::Guard(is.clone(), true), start, call.span);
+            none = match none {
+                Model::Constant(_) => super::expressions::not(is),
+                none => binary(Operator::And, none, super::expressions::not(is)),
+            };
+            self.here = start;
+            let values = self.call_function(call, function, arguments)?;
+            for (slot, value) in (first..).zip(values) {
+                self.store(&Target::Local(slot), value, call.span)?;
+            }
+            self.jump(after, call.span);
+        }
+        // A call of what is no function.
+        let wrong = self.location(call.span);
+        self.edge(here, Op::Guard(none, true), wrong, call.span);
+        self.edge(wrong, Op::Error, wrong, call.span);
+        self.here = after;
+        Ok((first..first + count).map(Model::Local).collect())
+    }
+
+    fn call_function(&mut self, call: &Expr, function: FunctionId, arguments: &[Expr]) -> Result<Vec<Model>> {
+        let unit = self.unit;
+        let called = &unit.functions[function.0];
+        if called.name == "reach_error" || called.name == "__VERIFIER_error" {
+            // What a body of it does is for other tools.
+            self.emit(Op::Error, call.span)?;
+            self.nowhere(call.span);
+            return Ok(Vec::new());
+        }
+        if matches!(called.name.as_str(), "__VERIFIER_assume" | "assume_abort_if_not") {
+            return self.library(call, called, arguments);
+        }
+        match &called.body {
+            None => self.library(call, called, arguments),
+            Some(_) if self.pointers.recursive.contains(&function) => {
+                self.call_procedure(call, function, arguments)
+            }
+            Some(body) => self.inline(call, function, called, body, arguments),
+        }
+    }
+
+    fn inline(
+        &mut self,
+        call: &Expr,
+        function: FunctionId,
+        called: &Function,
+        body: &[Stmt],
+        arguments: &[Expr],
+    ) -> Result<Vec<Model>> {
+        let span = call.span;
+        if self.body.calls.len() > MOST_DEEP {
+            return refuse(span, "calls are nested too deeply to be inlined");
+        }
+        if arguments.len() < called.parameters.len() {
+            return refuse(span, format!("`{}` is called with too few arguments", called.name));
+        }
+        // All arguments are evaluated before any parameter is written: one may be the old value of another.
+        let mut bound = Vec::new();
+        for (&parameter, argument) in called.parameters.iter().zip(arguments) {
+            if self.pointers.transparent.contains(&parameter) {
+                let address = self.address(argument)?;
+                let address = self.fixed(address, span)?;
+                let ty = self.object_type(argument);
+                bound.push((parameter, address, ty));
+            }
+        }
+        let mut values = Vec::new();
+        for (&parameter, argument) in called.parameters.iter().zip(arguments) {
+            if self.pointers.transparent.contains(&parameter) {
+                continue;
+            }
+            if matches!(argument.ty.plain(), Type::Float(_)) {
+                self.effect(argument)?;
+                continue;
+            }
+            let several = called.parameters.len() > 1;
+            for (offset, value) in self.values(argument)?.into_iter().enumerate() {
+                let value = if several { self.kept(value, span)? } else { value };
+                values.push((parameter, offset, value));
+            }
+        }
+        for argument in arguments.iter().skip(called.parameters.len()) {
+            self.effect(argument)?;
+        }
+        let mut outer = Vec::new();
+        for (parameter, address, ty) in bound {
+            outer.push((parameter, self.body.bound.insert(parameter, address)));
+            match ty {
+                Some(ty) => self.body.lengths.insert(parameter, ty),
+                None => self.body.lengths.remove(&parameter),
+            };
+        }
+        for (parameter, offset, value) in values {
+            let place = self.variable(parameter, span)?;
+            let slot = self.next_slot(&place, offset);
+            self.store(&slot, value, span)?;
+        }
+        let atomic = called.name.starts_with("__VERIFIER_atomic");
+        if atomic {
+            self.enter_atomic(span)?;
+        }
+        let result = self.result_slots(function, called, span);
+        let back = self.location(span);
+        let in_loop = self.in_loop(span);
+        let inlined = Inlined {
+            function,
+            back,
+            result: result.clone(),
+            labels: HashMap::new(),
+            in_loop,
+            loops: jumps_back(body),
+        };
+        self.body.calls.push(inlined);
+        let exits = std::mem::take(&mut self.body.exits);
+        let loops = std::mem::take(&mut self.body.loops);
+        self.block_of(body)?;
+        self.jump(back, span);
+        self.here = back;
+        self.body.exits = exits;
+        self.body.loops = loops;
+        self.body.calls.pop();
+        for (parameter, address) in outer {
+            match address {
+                Some(address) => self.body.bound.insert(parameter, address),
+                None => self.body.bound.remove(&parameter),
+            };
+        }
+        if atomic {
+            self.leave_atomic(span)?;
+        }
+        Ok(result.into_iter().map(Model::Local).collect())
+    }
+
+    /// Whether what is here may run more than once in this body.
+    pub(super) fn in_loop(&self, span: Span) -> bool {
+        self.body.loops > 0
+            || self.body.calls.last().is_some_and(|call| {
+                call.in_loop || call.loops.iter().any(|&(from, to)| (from..=to).contains(&span.start))
+            })
+    }
+
+    pub(super) fn enter_atomic(&mut self, span: Span) -> Result<()> {
+        if self.body.atomic == 0 {
+            self.emit(Op::AtomicBegin, span)?;
+        }
+        self.body.atomic += 1;
+        Ok(())
+    }
+
+    pub(super) fn leave_atomic(&mut self, span: Span) -> Result<()> {
+        if self.body.atomic == 0 {
+            return refuse(span, "an atomic section ends that has not begun");
+        }
+        self.body.atomic -= 1;
+        if self.body.atomic == 0 {
+            self.emit(Op::AtomicEnd, span)?;
+        }
+        Ok(())
+    }
+
+    /// An address whose parts nothing that follows can change.
+    fn fixed(&mut self, address: Address, span: Span) -> Result<Address> {
+        let keep = |lowering: &mut Self, value: Model| -> Result<Model> {
+            if matches!(value, Model::Constant(_) | Model::NextShared(_)) {
+                return Ok(value);
+            }
+            let slot = lowering.block(1, span);
+            lowering.store(&Target::Local(slot), value, span)?;
+            Ok(Model::Local(slot))
+        };
+        Ok(match address {
+            Address::Value(value) => Address::Value(keep(self, value)?),
+            Address::Known(Target::SharedElement(slot, length, index)) => {
+                Address::Known(Target::SharedElement(slot, length, keep(self, index)?))
+            }
+            Address::Known(Target::LocalElement(slot, length, index)) => {
+                Address::Known(Target::LocalElement(slot, length, keep(self, index)?))
+            }
+            Address::Known(Target::Region(class, address)) => {
+                Address::Known(Target::Region(class, keep(self, address)?))
+            }
+            Address::Known(target) => Address::Known(target),
+        })
+    }
+
+    /// The local slots in which a function leaves its result; one set for all its calls in a body.
+    fn result_slots(&mut self, function: FunctionId, called: &Function, span: Span) -> Vec<Slot> {
+        if matches!(called.ty.result.plain(), Type::Float(_)) {
+            return Vec::new();
+        }
+        if let Some(slots) = self.body.results.get(&function) {
+            return slots.clone();
+        }
+        let leaves = slots::leaves(self.unit, &called.ty.result);
+        let slots: Vec<Slot> = leaves
+            .iter()
+            .map(|leaf| {
+                self.local(format!("{}(){}", called.name, leaf.path), slots::values(&leaf.ty), Some(0), span)
+            })
+            .collect();
+        self.body.results.insert(function, slots.clone());
+        slots
+    }
+
+    /// A call of a function that calls itself.
+    fn call_procedure(
+        &mut self,
+        call: &Expr,
+        function: FunctionId,
+        arguments: &[Expr],
+    ) -> Result<Vec<Model>> {
+        let span = call.span;
+        let unit = self.unit;
+        let called = &unit.functions[function.0];
+        let mut values = Vec::new();
+        for argument in arguments.iter().take(called.parameters.len()) {
+            for value in self.values(argument)? {
+                values.push(self.kept(value, span)?);
+            }
+        }
+        let procedure = match self.recursive.get(&function) {
+            Some(&procedure) => procedure,
+            None => self.procedure(function, called)?,
+        };
+        let leaves = slots::leaves(self.unit, &called.ty.result);
+        let first = self.block(leaves.len(), span);
+        let places =
+            (first..first + leaves.len()).map(|slot| self.model_place(&Target::Local(slot), span)).collect();
+        self.emit(Op::Call(procedure, values, places), span)?;
+        Ok((first..first + leaves.len()).map(Model::Local).collect())
+    }
+
+    /// The procedure of a function that calls itself.
+    fn procedure(
+        &mut self,
+        function: FunctionId,
+        called: &Function,
+    ) -> Result<allways_model::program::ProcedureId> {
+        let number = self.procedures.len();
+        self.recursive.insert(function, number);
+        let results: Vec<Values> =
+            slots::leaves(self.unit, &called.ty.result).iter().map(|leaf| slots::values(&leaf.ty)).collect();
+        self.procedures.push(Procedure {
+            name: called.name.clone(),
+            locals: Vec::new(),
+            parameters: 0,
+            results: results.clone(),
+            entry: 0,
+            span: called.span,
+        });
+        let body = Body {
+            procedure: number,
+            number: self.body.number,
+            many: self.body.many,
+            is_procedure: true,
+            atomic: self.body.atomic,
+            ..Body::default()
+        };
+        let outer = std::mem::replace(&mut self.body, body);
+        let outer_here = self.here;
+        let entry = self.location(called.span);
+        self.here = entry;
+        for &parameter in &called.parameters {
+            self.variable(parameter, called.span)?;
+        }
+        let parameters = self.body.locals.len();
+        let first = self.block(results.len(), called.span);
+        let result: Vec<Slot> = (first..first + results.len()).collect();
+        let back = self.location(called.span);
+        let body = called.body.as_deref().unwrap_or_default();
+        self.body.calls.push(Inlined {
+            function,
+            back,
+            result: result.clone(),
+            labels: HashMap::new(),
+            in_loop: true,
+            loops: Vec::new(),
+        });
+        self.block_of(body)?;
+        self.jump(back, called.span);
+        let values = result.into_iter().map(Model::Local).collect();
+        self.edge(back, Op::Return(values), back, called.span);
+        let body = std::mem::replace(&mut self.body, outer);
+        self.here = outer_here;
+        let procedure = &mut self.procedures[number];
+        procedure.locals = body.locals;
+        procedure.parameters = parameters;
+        procedure.entry = entry;
+        Ok(number)
+    }
+
+    /// The truth of an argument.
+    pub(super) fn argument_truth(&mut self, argument: &Expr) -> Result<Model> {
+        let value = self.value(argument)?;
+        Ok(truth(value))
+    }
+}
+
+/// The parts of a text, in bytes, that a `goto` back makes a loop of.
+pub(super) fn jumps_back(body: &[Stmt]) -> Vec<(u32, u32)> {
+    let mut labels: HashMap<&str, u32> = HashMap::new();
+    let mut jumps: Vec<(&str, u32)> = Vec::new();
+    walk::each_statement(body, &mut |stmt| match &stmt.kind {
+        StmtKind::Label(name, _) => {
+            labels.insert(name, stmt.span.start);
+        }
+        StmtKind::Goto(name) => jumps.push((name, stmt.span.end)),
+        _ => {}
+    });
+    jumps
+        .into_iter()
+        .filter_map(|(name, end)| labels.get(name).map(|&start| (start, end)))
+        .filter(|(start, end)| start < end)
+        .collect()
+}

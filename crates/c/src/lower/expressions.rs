@@ -1,0 +1,789 @@
+//! Values of expressions: steps for what has an effect or needs a step of its own, and an expression of the model for the
+//! rest.
+//!
+//! Truth values of the model and numbers are told apart: a comparison is a truth value, and where C wants a number it is
+//! `condition ? 1 : 0`.
+
+use super::body::Address;
+use super::places::{Target, binary};
+use super::{FUNCTIONS, Lowering, Model, Result, refuse};
+use crate::slots::{self, INT};
+use crate::typed::{Binary, Expr, ExprKind, Int, Type, Unary};
+use crate::walk;
+use allways_model::program::{
+    Binary as Operator, LocationId, Op, Slot, Span, Type as Values, Unary as Sign, Value,
+};
+
+/// A truth value as a number.
+pub(super) fn number(truth: Model) -> Model {
+    Model::If(Box::new(truth), Box::new(Model::Constant(1)), Box::new(Model::Constant(0)))
+}
+
+/// Whether a number is not zero.
+pub(super) fn truth(number: Model) -> Model {
+    match number {
+        Model::If(condition, then, other) if *then == Model::Constant(1) && *other == Model::Constant(0) => {
+            *condition
+        }
+        Model::Constant(value) => Model::Constant(Value::from(value != 0)),
+        // Of a choice among many numbers only this matters.
+        Model::Choose(low, high) if low <= 0 && 0 <= high && low < high => Model::Choose(0, 1),
+        number => binary(Operator::Unequal, number, Model::Constant(0)),
+    }
+}
+
+/// The opposite of a truth value.
+pub(super) fn not(truth: Model) -> Model {
+    match truth {
+        Model::Unary(Sign::Not, inner) => *inner,
+        Model::Constant(value) => Model::Constant(Value::from(value == 0)),
+        truth => Model::Unary(Sign::Not, Box::new(truth)),
+    }
+}
+
+/// How many shared slots an expression reads.
+pub(super) fn reads(expr: &Model) -> usize {
+    let mut count = 0;
+    expr.visit(&mut |part| {
+        count += usize::from(matches!(part, Model::Shared(_) | Model::SharedElement(..)));
+    });
+    count
+}
+
+/// A number brought into the range of a type.
+pub(super) fn wrapped(int: Int, value: Model) -> Model {
+    let machine = slots::machine(int);
+    match value {
+        Model::Constant(value) => match Value::try_from(machine.wrap(value.into())) {
+            Ok(wrapped) if wrapped != Value::MIN => Model::Constant(wrapped),
+            _ => Model::Unary(Sign::Wrap(machine), Box::new(Model::Constant(value))),
+        },
+        value => Model::Unary(Sign::Wrap(machine), Box::new(value)),
+    }
+}
+
+/// A constant.
+fn constant(value: i128) -> Model {
+    match Value::try_from(value) {
+        Ok(value) if value != Value::MIN => Model::Constant(value),
+        // Beyond what is followed; this is found out where it is evaluated.
+        _ => wrapped(Int { bits: 64, signed: value < 0 }, Model::Constant(value as Value)),
+    }
+}
+
+/// Whether evaluating an expression does more than read.
+fn acts(expr: &Expr) -> bool {
+    let mut acts = false;
+    walk::expression(expr, &mut |part| {
+        acts |= matches!(
+            part.kind,
+            ExprKind::Assign(..)
+                | ExprKind::AssignOp(..)
+                | ExprKind::AssignPointerAdd(..)
+                | ExprKind::Step(..)
+                | ExprKind::Call(..)
+                | ExprKind::Statements(_)
+        );
+    });
+    acts
+}
+
+impl Lowering<'_> {
+    /// A local variable for a value that waits.
+    pub(super) fn temporary(&mut self, span: Span) -> Slot {
+        if self.body.used == self.body.temporaries.len() {
+            let name = format!("#{}", self.body.used);
+            let slot = self.local(name, Values::Range(Value::MIN + 1, Value::MAX), Some(0), span);
+            self.body.temporaries.push(slot);
+        }
+        self.body.used += 1;
+        self.body.temporaries[self.body.used - 1]
+    }
+
+    /// Local slots in a row.
+    pub(super) fn block(&mut self, count: usize, span: Span) -> Slot {
+        let slots: Vec<Slot> = (0..count)
+            .map(|_| self.local("#".to_string(), Values::Range(Value::MIN + 1, Value::MAX), Some(0), span))
+            .collect();
+        slots.first().copied().unwrap_or_default()
+    }
+
+    /// A value that reads no shared slot any more, unless nobody can interfere.
+    pub(super) fn settled(&mut self, value: Model, span: Span) -> Result<Model> {
+        if reads(&value) == 0 || self.body.atomic > 0 { Ok(value) } else { self.kept(value, span) }
+    }
+
+    /// A value that nothing that follows can change.
+    pub(super) fn kept(&mut self, value: Model, span: Span) -> Result<Model> {
+        if matches!(value, Model::Constant(_) | Model::NextShared(_)) {
+            return Ok(value);
+        }
+        let slot = self.temporary(span);
+        self.store(&Target::Local(slot), value, span)?;
+        Ok(Model::Local(slot))
+    }
+
+    /// Whether a value must be kept before another expression is evaluated.
+    pub(super) fn splits(&self, value: &Model, next: &Expr) -> bool {
+        acts(next) || reads(value) > 0 && self.body.atomic == 0 && self.may_read_shared(next)
+    }
+
+    fn may_read_shared(&self, expr: &Expr) -> bool {
+        let mut reads = false;
+        walk::expression(expr, &mut |part| {
+            reads |= match &part.kind {
+                ExprKind::Deref(_) => true,
+                ExprKind::Variable(variable) => {
+                    !crate::pointers::is_automatic(self.unit, *variable)
+                        || self.pointers.escapes.contains(variable)
+                        || self.body.bound.contains_key(variable)
+                }
+                _ => false,
+            };
+        });
+        reads
+    }
+
+    /// Two operands, from left to right.
+    fn pair(&mut self, left: &Expr, right: &Expr) -> Result<(Model, Model)> {
+        let mut value = self.value(left)?;
+        if acts(right) {
+            value = self.kept(value, left.span)?;
+        } else if self.splits(&value, right) {
+            value = self.settled(value, left.span)?;
+        }
+        let right = self.value(right)?;
+        Ok((value, right))
+    }
+
+    /// Stores a value. One step, in which at most one shared slot is accessed.
+    pub(super) fn store(&mut self, target: &Target, value: Model, span: Span) -> Result<()> {
+        let value = if target.is_shared() { self.settled(value, span)? } else { value };
+        let place = self.model_place(target, span);
+        self.emit(Op::Assign(vec![place], vec![value], None), span)
+    }
+
+    /// Stores several values at once: a step that is atomic by its nature.
+    pub(super) fn store_at_once(
+        &mut self,
+        stores: Vec<(Target, Model)>,
+        guard: Option<Model>,
+        span: Span,
+    ) -> Result<()> {
+        let places = stores.iter().map(|(target, _)| self.model_place(target, span)).collect();
+        let values = stores.into_iter().map(|(_, value)| value).collect();
+        self.emit(Op::Assign(places, values, guard), span)
+    }
+
+    /// The value of a scalar expression.
+    pub(super) fn value(&mut self, expr: &Expr) -> Result<Model> {
+        let span = expr.span;
+        Ok(match &expr.kind {
+            ExprKind::Int(value) => constant(*value),
+            ExprKind::Float(_) => return refuse(span, "floating-point numbers are not followed"),
+            ExprKind::Unsupported(what) => return refuse(span, format!("{what} is not followed")),
+            ExprKind::Function(function) => Model::Constant(FUNCTIONS + function.0 as Value),
+            ExprKind::Variable(_) | ExprKind::Deref(_) => {
+                let place = self.place(expr)?;
+                self.load(&place, span)
+            }
+            ExprKind::Member(..) => {
+                let place = self.place(expr)?;
+                self.load(&place, span)
+            }
+            ExprKind::Load(place) => {
+                if matches!(expr.ty.plain(), Type::Float(_)) {
+                    return refuse(span, "floating-point numbers are not followed");
+                }
+                if let ExprKind::Variable(variable) = place.kind
+                    && let Some(bound) = self.body.bound.get(&variable).cloned()
+                {
+                    return self.number(bound, span);
+                }
+                let place = self.place(place)?;
+                self.load(&place, span)
+            }
+            ExprKind::AddressOf(place) => match place.kind {
+                ExprKind::Function(function) => Model::Constant(FUNCTIONS + function.0 as Value),
+                _ => {
+                    let address = self.address(expr)?;
+                    self.number(address, span)?
+                }
+            },
+            ExprKind::PointerAdd(..) => {
+                let address = self.address(expr)?;
+                self.number(address, span)?
+            }
+            ExprKind::PointerDifference(left, right) => {
+                let size = self.pointee_size(&left.ty, span)?;
+                let (left, right) = self.pair(left, right)?;
+                let distance = binary(Operator::Minus, left, right);
+                if size == 1 {
+                    distance
+                } else {
+                    Model::Binary(Operator::Divide, Box::new(distance), Box::new(Model::Constant(size)), span)
+                }
+            }
+            ExprKind::Unary(Unary::Not, part) => {
+                let condition = self.condition(part)?;
+                number(not(condition))
+            }
+            ExprKind::Unary(operator, part) => {
+                let int = integer(&expr.ty, span)?;
+                let value = self.value(part)?;
+                let negated = match value {
+                    Model::Constant(value) if value != Value::MIN => Model::Constant(-value),
+                    value => Model::Unary(Sign::Minus, Box::new(value)),
+                };
+                match operator {
+                    Unary::Minus => wrapped(int, negated),
+                    _ => wrapped(int, binary(Operator::Minus, negated, Model::Constant(1))),
+                }
+            }
+            ExprKind::Binary(operator, left, right) if operator.compares() => {
+                if let Some(known) = self.compared(*operator, left, right)? {
+                    return Ok(known);
+                }
+                if matches!(left.ty.plain(), Type::Float(_)) {
+                    return refuse(span, "floating-point numbers are not followed");
+                }
+                let (left, right) = self.pair(left, right)?;
+                number(Model::Binary(arithmetic(*operator), Box::new(left), Box::new(right), span))
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let int = integer(&expr.ty, span)?;
+                let (left, right) = self.pair(left, right)?;
+                applied(*operator, int, left, right, span)
+            }
+            ExprKind::And(..) | ExprKind::Or(..) => number(self.condition(expr)?),
+            ExprKind::Conditional(condition, then, other) => {
+                self.conditional(expr, condition, then.as_deref(), other)?
+            }
+            ExprKind::Cast(part) => self.cast(part, &expr.ty, span)?,
+            ExprKind::Assign(..)
+            | ExprKind::AssignOp(..)
+            | ExprKind::AssignPointerAdd(..)
+            | ExprKind::Step(..) => self.assignment(expr, true)?,
+            ExprKind::Call(callee, arguments) => {
+                let values = self.call(expr, callee, arguments)?;
+                values.into_iter().next().unwrap_or(Model::Constant(0))
+            }
+            ExprKind::Comma(first, second) => {
+                self.effect(first)?;
+                self.value(second)?
+            }
+            ExprKind::Statements(_) => {
+                let values = self.values(expr)?;
+                values.into_iter().next().unwrap_or(Model::Constant(0))
+            }
+        })
+    }
+
+    /// The values of all slots of an expression, which may be a struct.
+    pub(super) fn values(&mut self, expr: &Expr) -> Result<Vec<Model>> {
+        let count = match slots::count(self.unit, &expr.ty) {
+            Some(count) => count,
+            None => return refuse(expr.span, "a value is too large, or its size is not known"),
+        };
+        match &expr.kind {
+            ExprKind::Statements(body) => self.statement_expression(body),
+            ExprKind::Comma(first, second) => {
+                self.effect(first)?;
+                self.values(second)
+            }
+            ExprKind::Call(callee, arguments) => self.call(expr, callee, arguments),
+            _ if !matches!(expr.ty.plain(), Type::Record(_)) => Ok(vec![self.value(expr)?]),
+            ExprKind::Load(place) => {
+                let place = self.place(place)?;
+                Ok(self.load_all(&place, count, expr.span))
+            }
+            ExprKind::Variable(_) | ExprKind::Deref(_) | ExprKind::Member(..) => {
+                let place = self.place(expr)?;
+                Ok(self.load_all(&place, count, expr.span))
+            }
+            ExprKind::Cast(part) => self.values(part),
+            ExprKind::Assign(to, value) => {
+                self.assign(to, value)?;
+                let place = self.place(to)?;
+                Ok(self.load_all(&place, count, expr.span))
+            }
+            ExprKind::Conditional(condition, Some(then), other) => {
+                let first = self.block(count, expr.span);
+                self.split(
+                    condition,
+                    |lowering| lowering.keep_in(first, then),
+                    |lowering| lowering.keep_in(first, other),
+                )?;
+                Ok((first..first + count).map(Model::Local).collect())
+            }
+            _ => refuse(expr.span, "a value of a struct type of this form is not followed"),
+        }
+    }
+
+    fn keep_in(&mut self, first: Slot, expr: &Expr) -> Result<()> {
+        let values = self.values(expr)?;
+        for (slot, value) in (first..).zip(values) {
+            self.store(&Target::Local(slot), value, expr.span)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates an expression for its effects.
+    pub(super) fn effect(&mut self, expr: &Expr) -> Result<()> {
+        match &expr.kind {
+            ExprKind::Assign(..)
+            | ExprKind::AssignOp(..)
+            | ExprKind::AssignPointerAdd(..)
+            | ExprKind::Step(..) => self.assignment(expr, false).map(|_| ()),
+            ExprKind::Call(callee, arguments) => self.call(expr, callee, arguments).map(|_| ()),
+            ExprKind::Comma(first, second) => {
+                self.effect(first)?;
+                self.effect(second)
+            }
+            ExprKind::Cast(part) => self.effect(part),
+            ExprKind::Statements(body) => self.statement_expression(body).map(|_| ()),
+            ExprKind::Conditional(condition, then, other) => self.split(
+                condition,
+                |lowering| then.as_ref().map_or(Ok(()), |then| lowering.effect(then)),
+                |lowering| lowering.effect(other),
+            ),
+            ExprKind::And(left, right) => self.split(left, |lowering| lowering.effect(right), |_| Ok(())),
+            ExprKind::Or(left, right) => self.split(left, |_| Ok(()), |lowering| lowering.effect(right)),
+            _ if acts(expr) => {
+                // What comes out is dropped, what happens inside is not.
+                for part in walk::parts(expr) {
+                    self.effect(part)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Two ways, which meet again.
+    pub(super) fn split(
+        &mut self,
+        condition: &Expr,
+        then: impl FnOnce(&mut Self) -> Result<()>,
+        other: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let span = condition.span;
+        let (yes, no, after) = (self.location(span), self.location(span), self.location(span));
+        self.branch(condition, yes, no)?;
+        self.here = yes;
+        then(self)?;
+        self.jump(after, span);
+        self.here = no;
+        other(self)?;
+        self.jump(after, span);
+        self.here = after;
+        Ok(())
+    }
+
+    fn conditional(
+        &mut self,
+        expr: &Expr,
+        condition: &Expr,
+        then: Option<&Expr>,
+        other: &Expr,
+    ) -> Result<Model> {
+        let span = expr.span;
+        let Some(then) = then else {
+            let value = self.value(condition)?;
+            let value = self.kept(value, span)?;
+            if acts(other) {
+                return refuse(span, "`?:` without a middle and with effects is not followed");
+            }
+            let right = self.value(other)?;
+            return Ok(Model::If(Box::new(truth(value.clone())), Box::new(value), Box::new(right)));
+        };
+        let simple = |lowering: &Self, part: &Expr| !acts(part) && !lowering.may_read_shared(part);
+        if simple(self, then) && simple(self, other) {
+            let condition = self.condition(condition)?;
+            let (then, other) = (self.value(then)?, self.value(other)?);
+            return Ok(Model::If(Box::new(condition), Box::new(then), Box::new(other)));
+        }
+        let slot = self.block(1, span);
+        self.split(
+            condition,
+            |lowering| {
+                let value = lowering.value(then)?;
+                lowering.store(&Target::Local(slot), value, span)
+            },
+            |lowering| {
+                let value = lowering.value(other)?;
+                lowering.store(&Target::Local(slot), value, span)
+            },
+        )?;
+        Ok(Model::Local(slot))
+    }
+
+    /// A comparison whose result is known without looking: that of the address of an object with the null pointer.
+    fn compared(&mut self, operator: Binary, left: &Expr, right: &Expr) -> Result<Option<Model>> {
+        let null = |expr: &Expr| matches!(walk::through_casts(expr).kind, ExprKind::Int(0));
+        let pointer = match (null(left), null(right)) {
+            (true, false) => right,
+            (false, true) => left,
+            _ => return Ok(None),
+        };
+        if !matches!(pointer.ty.plain(), Type::Pointer(_)) {
+            return Ok(None);
+        }
+        if let ExprKind::Load(place) = &walk::through_casts(pointer).kind
+            && let ExprKind::Variable(variable) = place.kind
+            && let Some(Address::Known(_)) = self.body.bound.get(&variable)
+        {
+            return Ok(Some(Model::Constant(Value::from(operator == Binary::Unequal))));
+        }
+        Ok(None)
+    }
+
+    /// Whether an expression is true.
+    pub(super) fn condition(&mut self, expr: &Expr) -> Result<Model> {
+        match &expr.kind {
+            ExprKind::Unary(Unary::Not, part) => Ok(not(self.condition(part)?)),
+            ExprKind::And(left, right) | ExprKind::Or(left, right) => {
+                let simple = !acts(right)
+                    && (self.body.atomic > 0
+                        || !self.may_read_shared(right)
+                        || !acts(left) && !self.may_read_shared(left));
+                if simple && !self.needs_steps(right) {
+                    let operator =
+                        if matches!(expr.kind, ExprKind::And(..)) { Operator::And } else { Operator::Or };
+                    let left = self.condition(left)?;
+                    let right = self.condition(right)?;
+                    return Ok(match (operator, left, right) {
+                        (Operator::And, Model::Constant(0), _) => Model::Constant(0),
+                        (Operator::And, Model::Constant(_), right) => right,
+                        (Operator::Or, Model::Constant(0), right) => right,
+                        (Operator::Or, Model::Constant(_), _) => Model::Constant(1),
+                        (operator, left, right) => binary(operator, left, right),
+                    });
+                }
+                let span = expr.span;
+                let slot = self.block(1, span);
+                let both = matches!(expr.kind, ExprKind::And(..));
+                let decided = move |lowering: &mut Self| {
+                    lowering.store(&Target::Local(slot), Model::Constant(Value::from(!both)), span)
+                };
+                let other = |lowering: &mut Self| {
+                    let condition = lowering.condition(right)?;
+                    lowering.store(&Target::Local(slot), number(condition), span)
+                };
+                if both {
+                    self.split(left, other, decided)?;
+                } else {
+                    self.split(left, decided, other)?;
+                }
+                Ok(truth(Model::Local(slot)))
+            }
+            ExprKind::Cast(part)
+                if matches!(expr.ty.plain(), Type::Int(int) if int.bits >= 32)
+                    && matches!(part.ty.plain(), Type::Int(int) if int.bits <= 32) =>
+            {
+                // Widening or turning the sign keeps what is not zero.
+                self.condition(part)
+            }
+            ExprKind::Load(place)
+                if matches!(&place.kind, ExprKind::Variable(variable)
+                    if matches!(self.body.bound.get(variable), Some(Address::Known(_)))) =>
+            {
+                Ok(Model::Constant(1))
+            }
+            _ => Ok(truth(self.value(expr)?)),
+        }
+    }
+
+    /// Whether evaluating an expression takes steps even if it only reads: it reads more than one shared slot.
+    fn needs_steps(&self, expr: &Expr) -> bool {
+        if self.body.atomic > 0 {
+            return false;
+        }
+        let mut count = 0;
+        walk::expression(expr, &mut |part| {
+            count += usize::from(match &part.kind {
+                ExprKind::Load(_) => self.may_read_shared(part),
+                ExprKind::Conditional(..) => true,
+                _ => false,
+            });
+        });
+        count > 1
+    }
+
+    /// Goes to one location if an expression is true, to another if not.
+    pub(super) fn branch(&mut self, expr: &Expr, yes: LocationId, no: LocationId) -> Result<()> {
+        match &expr.kind {
+            ExprKind::Unary(Unary::Not, part) => self.branch(part, no, yes),
+            ExprKind::And(left, right) => {
+                let middle = self.location(right.span);
+                self.branch(left, middle, no)?;
+                self.here = middle;
+                self.branch(right, yes, no)
+            }
+            ExprKind::Or(left, right) => {
+                let middle = self.location(right.span);
+                self.branch(left, yes, middle)?;
+                self.here = middle;
+                self.branch(right, yes, no)
+            }
+            _ => {
+                let used = self.body.used;
+                let condition = self.condition(expr)?;
+                let here = self.here;
+                self.locations[here].span = expr.span;
+                match condition {
+                    Model::Constant(0) => self.edge(here, Op::Skip, no, expr.span),
+                    Model::Constant(_) => self.edge(here, Op::Skip, yes, expr.span),
+                    condition => {
+                        self.edge(here, Op::Guard(condition.clone(), true), yes, expr.span);
+                        self.edge(here, Op::Guard(condition, false), no, expr.span);
+                    }
+                }
+                self.body.used = used;
+                Ok(())
+            }
+        }
+    }
+
+    /// A value converted to another type.
+    fn cast(&mut self, part: &Expr, to: &Type, span: Span) -> Result<Model> {
+        match (part.ty.plain(), to.plain()) {
+            (_, Type::Void) => {
+                self.effect(part)?;
+                Ok(Model::Constant(0))
+            }
+            (Type::Float(_), _) | (_, Type::Float(_)) => {
+                refuse(span, "floating-point numbers are not followed")
+            }
+            (_, Type::Int(Int { bits: 1, .. })) => Ok(number(self.condition(part)?)),
+            (Type::Int(from), Type::Int(to)) => {
+                let value = self.value(part)?;
+                Ok(converted(value, *from, *to))
+            }
+            (Type::Pointer(_), Type::Int(_)) => {
+                let class = self.pointers.target(part);
+                self.integers.push((class, span));
+                let value = self.value(part)?;
+                let Type::Int(int) = to.plain() else { return Ok(value) };
+                Ok(if int.bits == 64 { value } else { wrapped(*int, value) })
+            }
+            (Type::Int(from), Type::Pointer(_)) => {
+                let value = self.value(part)?;
+                let unsigned = Int { bits: 64, signed: false };
+                Ok(if from.signed { converted(value, *from, unsigned) } else { value })
+            }
+            (Type::Pointer(_), Type::Pointer(_)) => {
+                self.check_cast(part, to, span)?;
+                self.value(part)
+            }
+            _ => self.value(part),
+        }
+    }
+
+    /// An assignment of any kind. Its value, if that is asked for.
+    fn assignment(&mut self, expr: &Expr, wanted: bool) -> Result<Model> {
+        let span = expr.span;
+        let nothing = Model::Constant(0);
+        match &expr.kind {
+            ExprKind::Assign(to, value) => {
+                if matches!(to.ty.plain(), Type::Float(_)) {
+                    self.effect(value)?;
+                    self.place(to)?;
+                    return Ok(nothing);
+                }
+                let stored = self.assign(to, value)?;
+                Ok(if wanted { stored } else { nothing })
+            }
+            ExprKind::AssignOp(_, to, value, _) if matches!(to.ty.plain(), Type::Float(_)) => {
+                self.effect(value)?;
+                Ok(nothing)
+            }
+            ExprKind::AssignOp(operator, to, value, ty) => {
+                let operand = self.value(value)?;
+                let operand = self.settled(operand, span)?;
+                let computed = integer(ty, span)?;
+                let own = integer(&to.ty, span)?;
+                let bits = self.field_bits(to);
+                self.update(to, wanted, false, span, |old| {
+                    let value =
+                        applied(*operator, computed, converted(old, own, computed), operand.clone(), span);
+                    narrowed(converted(value, computed, own), own, bits)
+                })
+            }
+            ExprKind::AssignPointerAdd(to, index) => {
+                let size = self.pointee_size(&to.ty, span)?;
+                let index = self.value(index)?;
+                let index = self.settled(index, span)?;
+                let offset = binary(Operator::Times, index, Model::Constant(size));
+                self.update(to, wanted, false, span, |old| binary(Operator::Plus, old, offset.clone()))
+            }
+            ExprKind::Step(to, by, before) => match to.ty.plain() {
+                Type::Float(_) => Ok(nothing),
+                Type::Pointer(_) => {
+                    let size = self.pointee_size(&to.ty, span)?;
+                    let by = Value::from(*by) * size;
+                    self.update(to, wanted, *before, span, |old| {
+                        binary(Operator::Plus, old, Model::Constant(by))
+                    })
+                }
+                Type::Int(Int { bits: 1, .. }) => {
+                    let by = *by;
+                    self.update(to, wanted, *before, span, |old| match by {
+                        1 => Model::Constant(1),
+                        _ => number(not(truth(old))),
+                    })
+                }
+                _ => {
+                    let int = integer(&to.ty, span)?;
+                    let by = Value::from(*by);
+                    let bits = self.field_bits(to);
+                    self.update(to, wanted, *before, span, |old| {
+                        let sum = binary(Operator::Plus, old, Model::Constant(by));
+                        narrowed(wrapped(int, sum), int, bits)
+                    })
+                }
+            },
+            _ => refuse(span, "an assignment of this form is not followed"),
+        }
+    }
+
+    /// A bit-field's number of bits.
+    fn field_bits(&self, to: &Expr) -> Option<u8> {
+        let ExprKind::Member(object, number) = &to.kind else { return None };
+        let Type::Record(record) = object.ty.plain() else { return None };
+        self.unit.records[record.0].fields.get(*number)?.bits
+    }
+
+    /// Reads a place, computes a value from what is there, and stores it.
+    fn update(
+        &mut self,
+        to: &Expr,
+        wanted: bool,
+        before: bool,
+        span: Span,
+        compute: impl Fn(Model) -> Model,
+    ) -> Result<Model> {
+        let place = self.place(to)?;
+        let old = self.load(&place, span);
+        if matches!(to.ty, Type::Atomic(_)) || self.body.atomic > 0 && place.is_shared() {
+            let slot = self.temporary(span);
+            let new = compute(old.clone());
+            self.store_at_once(vec![(Target::Local(slot), old), (place, new)], None, span)?;
+            return Ok(if before { Model::Local(slot) } else { compute(Model::Local(slot)) });
+        }
+        if !place.is_shared() {
+            let kept = if wanted && before { self.kept(old.clone(), span)? } else { Model::Constant(0) };
+            self.store(&place, compute(old), span)?;
+            return Ok(if before { kept } else { self.load(&place, span) });
+        }
+        let old = self.kept(old, span)?;
+        self.store(&place, compute(old.clone()), span)?;
+        Ok(if before { old } else { compute(old) })
+    }
+
+    /// `to = value`: what is stored.
+    pub(super) fn assign(&mut self, to: &Expr, value: &Expr) -> Result<Model> {
+        let span = to.span;
+        if matches!(to.ty.plain(), Type::Record(_)) {
+            let values = self.values(value)?;
+            let mut kept = Vec::new();
+            for value in values {
+                kept.push(self.settled(value, span)?);
+            }
+            let place = self.place(to)?;
+            for (offset, value) in kept.into_iter().enumerate() {
+                let part = self.next_slot(&place, offset);
+                self.store(&part, value, span)?;
+            }
+            return Ok(Model::Constant(0));
+        }
+        let bits = self.field_bits(to);
+        let mut stored = self.value(value)?;
+        if let Some(bits) = bits {
+            stored = narrowed(stored, integer(&to.ty, span)?, Some(bits));
+        }
+        let local = matches!(to.kind, ExprKind::Variable(variable)
+            if crate::pointers::is_automatic(self.unit, variable) && !self.pointers.escapes.contains(&variable));
+        if !local {
+            stored = if acts(to) { self.kept(stored, span)? } else { self.settled(stored, span)? };
+        }
+        let place = self.place(to)?;
+        if local {
+            self.store(&place, stored, span)?;
+            return Ok(self.load(&place, span));
+        }
+        self.store(&place, stored.clone(), span)?;
+        Ok(stored)
+    }
+}
+
+/// The integer type of an expression.
+pub(super) fn integer(ty: &Type, span: Span) -> Result<Int> {
+    match ty.plain() {
+        Type::Int(int) => Ok(*int),
+        Type::Float(_) => refuse(span, "floating-point numbers are not followed"),
+        Type::Pointer(_) => Ok(Int { bits: 64, signed: false }),
+        _ => refuse(span, "a number is expected here"),
+    }
+}
+
+/// A number of one integer type as one of another.
+pub(super) fn converted(value: Model, from: Int, to: Int) -> Model {
+    let ((low, high), (least, most)) = (slots::machine(from).bounds(), slots::machine(to).bounds());
+    if to.bits == 1 {
+        return number(truth(value));
+    }
+    if least <= low && high <= most { value } else { wrapped(to, value) }
+}
+
+/// A number as a bit-field of a type keeps it.
+fn narrowed(value: Model, int: Int, bits: Option<u8>) -> Model {
+    bits.map_or(value.clone(), |bits| wrapped(Int { bits, ..int }, value))
+}
+
+/// An operator applied to two numbers of a type (of shifts, the right one may have another).
+pub(super) fn applied(operator: Binary, int: Int, left: Model, right: Model, span: Span) -> Model {
+    let symbol = arithmetic(operator);
+    if let (Model::Constant(a), Model::Constant(b)) = (&left, &right)
+        && let Ok(value) = allways_model::program::expression::apply(symbol, *a, *b, span)
+    {
+        return if operator.compares() {
+            Model::Constant(value)
+        } else {
+            wrapped(int, Model::Constant(value))
+        };
+    }
+    let value = Model::Binary(symbol, Box::new(left), Box::new(right), span);
+    match operator {
+        // These stay in the range of their operands.
+        Binary::Remainder | Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftRight => value,
+        Binary::Divide if !int.signed => value,
+        _ => wrapped(int, value),
+    }
+}
+
+fn arithmetic(operator: Binary) -> Operator {
+    match operator {
+        Binary::Times => Operator::Times,
+        Binary::Divide => Operator::Divide,
+        Binary::Remainder => Operator::Remainder,
+        Binary::Plus => Operator::Plus,
+        Binary::Minus => Operator::Minus,
+        Binary::ShiftLeft => Operator::ShiftLeft,
+        Binary::ShiftRight => Operator::ShiftRight,
+        Binary::BitAnd => Operator::BitAnd,
+        Binary::BitXor => Operator::BitXor,
+        Binary::BitOr => Operator::BitOr,
+        Binary::Equal => Operator::Equal,
+        Binary::Unequal => Operator::Unequal,
+        Binary::Less => Operator::Less,
+        Binary::LessEqual => Operator::LessEqual,
+        Binary::Greater => Operator::Greater,
+        Binary::GreaterEqual => Operator::GreaterEqual,
+    }
+}
+
+/// `int`
+pub(super) const fn int() -> Type {
+    Type::Int(INT)
+}

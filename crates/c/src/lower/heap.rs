@@ -1,0 +1,134 @@
+//! Memory from `malloc`: each site has a pool of objects, which are given out one after the other.
+//!
+//! When the pool of a site is used up, the run is not followed any further, so that "safe" cannot come out. What was freed
+//! is not given out again; accesses to it are not noticed.
+
+use super::expressions::int;
+use super::places::{Target, address_of, binary};
+use super::{Lowering, Model, ObjectId, Part, Result, refuse};
+use crate::pointers::Site;
+use crate::slots;
+use crate::typed::{Expr, ExprKind, Type, Unit};
+use crate::walk;
+use allways_model::program::{Binary as Operator, Op, Slot, Span, Value};
+use std::collections::HashMap;
+
+/// How many objects a site gives out to one thread.
+const POOL: usize = 8;
+
+/// The objects of a site.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pool {
+    object: ObjectId,
+    size: usize,
+    next: Slot,
+}
+
+impl Lowering<'_> {
+    /// `malloc` or `calloc`, whose result is used as a pointer to this type: the address.
+    pub(super) fn allocate(
+        &mut self,
+        call: &Expr,
+        bytes: &Expr,
+        times: Option<&Expr>,
+        zero: bool,
+    ) -> Result<Model> {
+        let span = call.span;
+        if self.body.many {
+            return refuse(span, "memory is allocated by any number of threads");
+        }
+        let site = self.site(call);
+        let key = (site, self.body.number);
+        let pool = match self.heap.get(&key) {
+            Some(&pool) => pool,
+            None => self.pool(call, bytes, times, zero, span)?,
+        };
+        self.heap.insert(key, pool);
+        // The next one: the count goes up, and the address follows from it.
+        let slot = self.temporary(span);
+        let next = Model::Shared(pool.next);
+        let more = binary(Operator::Plus, next.clone(), Model::Constant(1));
+        let within = binary(Operator::Less, next.clone(), Model::Constant(POOL as Value));
+        let here = self.here;
+        let (fits, over) = (self.location(span), self.location(span));
+        self.edge(here, Op::Guard(within.clone(), true), fits, span);
+        self.edge(here, Op::Guard(within, false), over, span);
+        // Beyond the pool: a number that is too large ends the run, and with it every proof.
+        let beyond = binary(Operator::Plus, Model::Constant(Value::MAX), Model::Constant(1));
+        let place = self.model_place(&Target::Local(slot), span);
+        self.edge(over, Op::Assign(vec![place], vec![beyond], None), over, span);
+        self.here = fits;
+        let offset = binary(Operator::Times, next, Model::Constant(pool.size as Value));
+        let address = binary(Operator::Plus, address_of(pool.object.slot(0)), offset);
+        let stores = vec![(Target::Local(slot), address), (Target::Shared(pool.next), more)];
+        self.store_at_once(stores, None, span)?;
+        Ok(Model::Local(slot))
+    }
+
+    fn pool(
+        &mut self,
+        call: &Expr,
+        bytes: &Expr,
+        times: Option<&Expr>,
+        zero: bool,
+        span: Span,
+    ) -> Result<Pool> {
+        let class = self.pointers.class_of_site(call);
+        let Some(ty) = self.allocated.get(&std::ptr::from_ref(call)).cloned() else {
+            return refuse(span, "memory is allocated whose type is not known");
+        };
+        let (count, size) = (constant(times), constant(Some(bytes)));
+        let total = match (count, size) {
+            (Some(count), Some(size)) => count * size,
+            _ => return refuse(span, "memory is allocated whose size is not constant"),
+        };
+        let Some(size) =
+            self.slots_in(&ty, total).filter(|&size| size > 0 && size * POOL <= slots::MOST_SLOTS)
+        else {
+            return refuse(span, "memory is allocated whose size is not one of whole objects, or too large");
+        };
+        let leaves = slots::leaves(self.unit, &ty);
+        let parts = (0..POOL * size).map(|slot| {
+            let (element, leaf) = (slot / leaves.len(), &leaves[slot % leaves.len()]);
+            Part {
+                path: format!("[{element}]{}", leaf.path),
+                ty: slots::values(&leaf.ty),
+                scalar: leaf.ty.clone(),
+                initial: zero.then_some(Model::Constant(0)),
+            }
+        });
+        let name = format!("#heap{}", self.heap.len() + 1);
+        let parts = parts.collect();
+        self.objects.push(super::Object { name, parts, class: Some(class), span });
+        let object = ObjectId(self.objects.len() - 1);
+        let next = self.hidden(&format!("#allocated{}", self.heap.len() + 1));
+        let next = self.part(next, int(), 0);
+        Ok(Pool { object, size, next })
+    }
+}
+
+fn constant(expr: Option<&Expr>) -> Option<i128> {
+    match expr.map(|expr| &walk::through_casts(expr).kind) {
+        None => Some(1),
+        Some(ExprKind::Int(value)) => Some(*value),
+        Some(_) => None,
+    }
+}
+
+/// The types that calls which allocate are converted to.
+pub(super) fn allocations(unit: &Unit) -> HashMap<Site, Type> {
+    let mut found = HashMap::new();
+    let mut see = |expr: &Expr| {
+        if let (Type::Pointer(ty), ExprKind::Cast(part)) = (expr.ty.plain(), &expr.kind)
+            && **ty != Type::Void
+            && let inner = walk::through_casts(part)
+            && matches!(inner.kind, ExprKind::Call(..))
+        {
+            found.entry(std::ptr::from_ref(inner)).or_insert((**ty).clone());
+        }
+    };
+    for function in &unit.functions {
+        walk::statements(function.body.as_deref().unwrap_or_default(), &mut see);
+    }
+    found
+}

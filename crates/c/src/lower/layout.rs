@@ -1,0 +1,358 @@
+//! The places of shared objects: the last step of the lowering.
+//!
+//! Objects of one class lie next to each other, with a slot between them that nobody may access, so that a pointer that
+//! runs past the end of an object hits it. Symbolic slots become slots, regions become ranges of slots, addresses become
+//! numbers.
+
+use super::places::{address_number, binary, plus};
+use super::{Lowered, Lowering, Model, PART_BITS, REGION, Result, refuse};
+use crate::pointers::Class;
+use crate::slots;
+use crate::typed::Type;
+use allways_model::program::{
+    Binary, Op, Place, Program, Slot, Span, Target, Type as Values, Unary, Value, Variable,
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// Where everything shared is.
+struct Layout {
+    /// The first slot of each object.
+    first: Vec<Slot>,
+    lengths: Vec<usize>,
+    /// The first slot and the length of each region.
+    regions: HashMap<usize, (Slot, usize)>,
+}
+
+impl Lowering<'_> {
+    pub(super) fn finish(mut self) -> Result<Lowered> {
+        self.check_regions()?;
+        let mut shared: Vec<Variable> = Vec::new();
+        let mut layout =
+            Layout { first: vec![0; self.objects.len()], lengths: Vec::new(), regions: HashMap::new() };
+        layout.lengths = self.objects.iter().map(|object| object.parts.len()).collect();
+        // Classes that were told apart when an object was made may be one by now.
+        let mut regions: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (number, object) in self.objects.iter().enumerate() {
+            if let Some(class) = object.class {
+                regions.entry(self.pointers.find_class(class).0).or_default().push(number);
+            }
+        }
+        let mut order: Vec<(usize, Option<usize>)> = (0..self.objects.len())
+            .filter(|&number| self.objects[number].class.is_none())
+            .map(|number| (number, None))
+            .collect();
+        for (class, objects) in &regions {
+            order.extend(objects.iter().map(|&number| (number, Some(*class))));
+        }
+        let mut slot = 0;
+        for (position, &(number, class)) in order.iter().enumerate() {
+            layout.first[number] = slot;
+            let object = &self.objects[number];
+            let start = slot;
+            for part in &object.parts {
+                let name = format!("{}{}", object.name, part.path);
+                shared.push(Variable {
+                    name,
+                    ty: part.ty,
+                    slot,
+                    length: None,
+                    initial: vec![None],
+                    mixed: false,
+                    span: object.span,
+                });
+                slot += 1;
+            }
+            if let Some(class) = class {
+                let region = layout.regions.entry(class).or_insert((start, 0));
+                region.1 = slot - region.0;
+                let next_is_same = order.get(position + 1).is_some_and(|next| next.1 == Some(class));
+                if next_is_same {
+                    shared.push(gap(slot, object.span));
+                    slot += 1;
+                }
+            }
+        }
+        // Initial values may be addresses.
+        for &(number, _) in &order {
+            for (part, slot) in self.objects[number].parts.iter().zip(layout.first[number]..) {
+                let variable = &mut shared[slot];
+                variable.initial = vec![match &part.initial {
+                    None => None,
+                    Some(value) => Some(constant(layout.expr(value, &self)?, object_span(&self, number))?),
+                }];
+            }
+        }
+        one_name_each(&mut shared);
+        let mut program = Program {
+            shared: arrays(shared, &layout, &self),
+            procedures: std::mem::take(&mut self.procedures),
+            locations: std::mem::take(&mut self.locations),
+            templates: std::mem::take(&mut self.templates),
+            ..Program::default()
+        };
+        for location in 0..program.locations.len() {
+            for edge in 0..program.locations[location].edges.len() {
+                let op = program.locations[location].edges[edge].op.clone();
+                program.locations[location].edges[edge].op = layout.op(op, &self)?;
+            }
+        }
+        for procedure in &mut program.procedures {
+            one_name_each_local(&mut procedure.locals);
+        }
+        self.lowered.program = program;
+        Ok(self.lowered)
+    }
+
+    /// Refuses what would make an access through a pointer mean something else than in C.
+    fn check_regions(&mut self) -> Result<()> {
+        let mut objects: HashMap<usize, Vec<usize>> = HashMap::new();
+        for number in 0..self.objects.len() {
+            if let Some(class) = self.objects[number].class {
+                objects.entry(self.pointers.find_class(class).0).or_default().push(number);
+            }
+        }
+        for (class, span) in std::mem::take(&mut self.integers) {
+            let class = self.pointers.find_class(class);
+            if objects.contains_key(&class.0) {
+                return refuse(span, "an address becomes an integer, and what it is depends on the machine");
+            }
+        }
+        for (class, ty, span) in std::mem::take(&mut self.accesses) {
+            let class = self.pointers.find_class(class);
+            let wanted: Vec<Type> = slots::leaves(self.unit, &ty).into_iter().map(|leaf| leaf.ty).collect();
+            for &number in objects.get(&class.0).into_iter().flatten() {
+                let parts = &self.objects[number].parts;
+                let same = |left: &Type, right: &Type| match (left, right) {
+                    (Type::Pointer(_), Type::Pointer(_)) => true,
+                    (left, right) => left == right,
+                };
+                // Each part that the access may reach must be there as it is seen.
+                let fits = wanted.iter().all(|wanted| parts.iter().any(|part| same(&part.scalar, wanted)));
+                if !fits && !parts.is_empty() {
+                    let name = &self.objects[number].name;
+                    return refuse(
+                        span,
+                        format!("`{name}` may be accessed here as something else than it is"),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn object_span(lowering: &Lowering<'_>, object: usize) -> Span {
+    lowering.objects[object].span
+}
+
+/// A slot that nobody may access.
+fn gap(slot: Slot, span: Span) -> Variable {
+    Variable {
+        name: "#gap".to_string(),
+        ty: Values::Range(0, 0),
+        slot,
+        length: None,
+        initial: vec![Some(0)],
+        mixed: false,
+        span,
+    }
+}
+
+/// Gives variables of one name numbers.
+fn one_name_each(variables: &mut [Variable]) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for variable in variables {
+        let count = seen.entry(variable.name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            variable.name = format!("{}'{count}", variable.name);
+        }
+    }
+}
+
+fn one_name_each_local(variables: &mut [Variable]) {
+    one_name_each(variables);
+}
+
+/// Puts the elements of plain arrays together, for people.
+fn arrays(shared: Vec<Variable>, layout: &Layout, lowering: &Lowering<'_>) -> Vec<Variable> {
+    let mut length_of: HashMap<Slot, usize> = HashMap::new();
+    for (number, object) in lowering.objects.iter().enumerate() {
+        let plain = object.parts.len() > 1
+            && object.parts.iter().enumerate().all(|(index, part)| {
+                part.ty == object.parts[0].ty
+                    && (part.path == format!("[{index}]") || index == 0 && part.path.is_empty())
+            });
+        if plain {
+            length_of.insert(layout.first[number], object.parts.len());
+        }
+    }
+    let mut made: Vec<Variable> = Vec::new();
+    let mut skip = 0;
+    for variable in shared {
+        if skip > 0 {
+            skip -= 1;
+            if let Some(array) = made.last_mut() {
+                array.initial.extend(variable.initial);
+            }
+            continue;
+        }
+        let mut variable = variable;
+        if let Some(&length) = length_of.get(&variable.slot) {
+            variable.length = Some(length);
+            variable.name = variable.name.split('[').next().unwrap_or_default().to_string();
+            skip = length - 1;
+        }
+        made.push(variable);
+    }
+    made
+}
+
+fn constant(expr: Model, span: Span) -> Result<Value> {
+    let mut choices = allways_model::program::expression::Choices::default();
+    let scope = allways_model::program::expression::Scope {
+        shared: &[],
+        locals: &[],
+        this: 0,
+        next: None,
+        control: &[],
+    };
+    let mut plain = true;
+    expr.visit(&mut |part| {
+        plain &= matches!(part, Model::Constant(_) | Model::Unary(..) | Model::Binary(..))
+    });
+    match expr {
+        Model::Constant(value) => Ok(value),
+        expr if plain => {
+            expr.value(&scope, &mut choices).or_else(|_| refuse(span, "an initial value is too large"))
+        }
+        _ => refuse(span, "an initial value that is not constant"),
+    }
+}
+
+impl Layout {
+    fn slot(&self, symbolic: Slot) -> Slot {
+        self.first[symbolic >> PART_BITS] + (symbolic & ((1 << PART_BITS) - 1))
+    }
+
+    /// The slots and the index of an access to an element.
+    fn element(
+        &self,
+        slot: Slot,
+        length: usize,
+        index: Model,
+        lowering: &Lowering<'_>,
+    ) -> (Slot, usize, Model) {
+        if slot & REGION != 0 {
+            let class = lowering.pointers.representative(Class(slot & !REGION));
+            return match self.regions.get(&class.0) {
+                Some(&(first, length)) => (first, length, plus(index, -address_number(first))),
+                // No object is there: every address is wrong.
+                None => (0, 0, index),
+            };
+        }
+        let length = if length == usize::MAX { self.lengths[slot >> PART_BITS] } else { length };
+        (self.slot(slot), length, index)
+    }
+
+    fn expr(&self, expr: &Model, lowering: &Lowering<'_>) -> Result<Model> {
+        let part = |expr: &Model| self.expr(expr, lowering).map(Box::new);
+        Ok(match expr {
+            Model::Shared(slot) => Model::Shared(self.slot(*slot)),
+            Model::NextShared(slot) => Model::Constant(address_number(self.slot(*slot))),
+            Model::SharedElement(slot, length, index, span) => {
+                let index = self.expr(index, lowering)?;
+                match self.element(*slot, *length, index, lowering) {
+                    (_, 0, _) => wrong(*span),
+                    (first, length, Model::Constant(index)) if (0..length as Value).contains(&index) => {
+                        Model::Shared(first + index as usize)
+                    }
+                    (first, length, index) => Model::SharedElement(first, length, Box::new(index), *span),
+                }
+            }
+            Model::LocalElement(slot, length, index, span) => {
+                Model::LocalElement(*slot, *length, part(index)?, *span)
+            }
+            Model::Unary(operator, operand) => Model::Unary(*operator, part(operand)?),
+            Model::Binary(operator, left, right, span) => {
+                let (left, right) = (part(left)?, part(right)?);
+                match (operator, *left, *right) {
+                    (Binary::Plus, Model::Constant(left), Model::Constant(right))
+                        if left.checked_add(right).is_some() =>
+                    {
+                        Model::Constant(left + right)
+                    }
+                    // An address, minus the start of its region.
+                    (Binary::Plus, Model::Binary(Binary::Plus, inner, by, at), Model::Constant(right)) => {
+                        match *by {
+                            Model::Constant(by) => plus(*inner, by + right),
+                            by => match *inner {
+                                Model::Constant(left) if left.checked_add(right).is_some() => {
+                                    plus(by, left + right)
+                                }
+                                inner => binary(
+                                    Binary::Plus,
+                                    Model::Binary(Binary::Plus, Box::new(inner), Box::new(by), at),
+                                    Model::Constant(right),
+                                ),
+                            },
+                        }
+                    }
+                    (operator, left, right) => {
+                        Model::Binary(*operator, Box::new(left), Box::new(right), *span)
+                    }
+                }
+            }
+            Model::If(condition, then, other) => Model::If(part(condition)?, part(then)?, part(other)?),
+            other => other.clone(),
+        })
+    }
+
+    fn place(&self, place: Place, lowering: &Lowering<'_>) -> Result<Place> {
+        let target = match place.target {
+            Target::Shared(slot) => Target::Shared(self.slot(slot)),
+            Target::SharedElement(slot, length, index) => {
+                let index = self.expr(&index, lowering)?;
+                match self.element(slot, length, index, lowering) {
+                    // Nothing is there: any index of one slot but the first.
+                    (_, 0, _) => Target::SharedElement(0, 1, Model::Constant(-1)),
+                    (first, length, Model::Constant(index)) if (0..length as Value).contains(&index) => {
+                        Target::Shared(first + index as usize)
+                    }
+                    (first, length, index) => Target::SharedElement(first, length, index),
+                }
+            }
+            Target::LocalElement(slot, length, index) => {
+                Target::LocalElement(slot, length, self.expr(&index, lowering)?)
+            }
+            Target::Local(_) | Target::Others(_) => place.target,
+        };
+        Ok(Place { target, ..place })
+    }
+
+    fn op(&self, op: Op, lowering: &Lowering<'_>) -> Result<Op> {
+        let exprs = |exprs: Vec<Model>| {
+            exprs.iter().map(|expr| self.expr(expr, lowering)).collect::<Result<Vec<_>>>()
+        };
+        let places = |places: Vec<Place>| {
+            places.into_iter().map(|place| self.place(place, lowering)).collect::<Result<Vec<_>>>()
+        };
+        Ok(match op {
+            Op::Assign(to, values, constraint) => {
+                let constraint = constraint.map(|expr| self.expr(&expr, lowering)).transpose()?;
+                Op::Assign(places(to)?, exprs(values)?, constraint)
+            }
+            Op::Guard(expr, expected) => Op::Guard(self.expr(&expr, lowering)?, expected),
+            Op::Assert(expr) => Op::Assert(self.expr(&expr, lowering)?),
+            Op::Call(procedure, arguments, to) => Op::Call(procedure, exprs(arguments)?, places(to)?),
+            Op::Return(results) => Op::Return(exprs(results)?),
+            Op::Spawn(template, arguments) => Op::Spawn(template, exprs(arguments)?),
+            op => op,
+        })
+    }
+}
+
+/// An expression that goes wrong where it is evaluated: an index outside of one slot.
+fn wrong(span: Span) -> Model {
+    Model::SharedElement(0, 1, Box::new(Model::Unary(Unary::Minus, Box::new(Model::Constant(1)))), span)
+}

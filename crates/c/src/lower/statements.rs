@@ -1,0 +1,465 @@
+//! Statements.
+
+use super::expressions::{not, truth};
+use super::places::{Target, binary};
+use super::{Lowering, Model, Result, refuse};
+use crate::slots;
+use crate::typed::{Binary, Expr, ExprKind, Initial, Stmt, StmtKind, Type, VariableId};
+use crate::walk;
+use allways_model::program::{Binary as Operator, LocationId, Op, Span, Value};
+
+/// A loop that creates threads is unrolled for so many rounds at most.
+const MOST_ROUNDS: usize = 256;
+
+impl Lowering<'_> {
+    /// Statements, one after the other.
+    pub(super) fn block_of(&mut self, body: &[Stmt]) -> Result<()> {
+        for (index, stmt) in body.iter().enumerate() {
+            let before = index.checked_sub(1).map(|before| &body[before]);
+            self.statement(stmt, before)?;
+        }
+        Ok(())
+    }
+
+    /// A statement expression: the values of its last statement.
+    pub(super) fn statement_expression(&mut self, body: &[Stmt]) -> Result<Vec<Model>> {
+        let Some((last, rest)) = body.split_last() else { return Ok(Vec::new()) };
+        self.block_of(rest)?;
+        match &last.kind {
+            StmtKind::Expr(value) if value.ty != Type::Void => {
+                let values = self.values(value)?;
+                let mut kept = Vec::new();
+                for value in values {
+                    // Variables of the block are read before others can reuse their names.
+                    kept.push(self.kept(value, last.span)?);
+                }
+                Ok(kept)
+            }
+            _ => {
+                self.statement(last, rest.last())?;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn statement(&mut self, stmt: &Stmt, before: Option<&Stmt>) -> Result<()> {
+        let used = self.body.used;
+        let span = stmt.span;
+        match &stmt.kind {
+            StmtKind::Empty => {}
+            StmtKind::Expr(expr) => self.effect(expr)?,
+            StmtKind::Declare(variable, initial) => self.declare(*variable, initial.as_deref(), span)?,
+            StmtKind::Block(body) => self.block_of(body)?,
+            StmtKind::If(condition, then, other) => {
+                let (yes, no, after) = (self.location(span), self.location(span), self.location(span));
+                self.branch(condition, yes, no)?;
+                self.here = yes;
+                self.statement(then, None)?;
+                self.jump(after, span);
+                self.here = no;
+                if let Some(other) = other {
+                    self.statement(other, None)?;
+                }
+                self.jump(after, span);
+                self.here = after;
+            }
+            StmtKind::While(condition, body) => {
+                self.repeat(Some(condition), None, body, true, before, span)?
+            }
+            StmtKind::DoWhile(body, condition) => {
+                self.repeat(Some(condition), None, body, false, before, span)?;
+            }
+            StmtKind::For(condition, step, body) => {
+                self.repeat(condition.as_ref(), step.as_ref(), body, true, before, span)?;
+            }
+            StmtKind::Switch(value, body) => self.switch(value, body, span)?,
+            StmtKind::Case(_, _, body) | StmtKind::Default(body) => {
+                if let Some(&location) = self.body.cases.get(&std::ptr::from_ref(stmt).addr()) {
+                    self.jump(location, span);
+                    self.here = location;
+                }
+                self.statement(body, None)?;
+            }
+            StmtKind::Label(name, body) => {
+                let location = self.label(name, span);
+                self.jump(location, span);
+                self.here = location;
+                self.statement(body, None)?;
+            }
+            StmtKind::Goto(name) => {
+                let location = self.label(name, span);
+                self.jump(location, span);
+            }
+            StmtKind::Break => match self.body.exits.after.last() {
+                Some(&after) => self.jump(after, span),
+                None => return refuse(span, "`break` outside of a loop"),
+            },
+            StmtKind::Continue => match self.body.exits.again.last() {
+                Some(&again) => self.jump(again, span),
+                None => return refuse(span, "`continue` outside of a loop"),
+            },
+            StmtKind::Return(value) => self.return_with(value.as_ref(), span)?,
+            StmtKind::Asm(outputs) => {
+                if !outputs.is_empty() {
+                    return refuse(span, "inline assembly that writes variables is not followed");
+                }
+                self.lowered.externals.insert("asm".to_string());
+            }
+        }
+        self.body.used = used;
+        Ok(())
+    }
+
+    fn declare(&mut self, variable: VariableId, initial: Option<&[Initial]>, span: Span) -> Result<()> {
+        let unit = self.unit;
+        let ty = &unit.variables[variable.0].ty;
+        let Some(initial) = initial else { return Ok(()) };
+        if matches!(ty.plain(), Type::Float(_)) {
+            walk::values(initial).try_for_each(|value| self.effect(value))?;
+            return Ok(());
+        }
+        if let [Initial { path, value }] = initial
+            && path.is_empty()
+        {
+            let expr = Expr { kind: ExprKind::Variable(variable), ty: ty.clone(), span };
+            self.assign(&expr, value)?;
+            return Ok(());
+        }
+        let Some(count) = slots::count(unit, ty) else {
+            return refuse(span, "an object is too large, or its size is not known");
+        };
+        let place = self.variable(variable, span)?;
+        let mut values: Vec<Model> = vec![Model::Constant(0); count];
+        for one in initial {
+            let Some((offset, part)) = self.part_at(ty, &one.path) else { continue };
+            if matches!(part, Type::Float(_)) {
+                self.effect(&one.value)?;
+                continue;
+            }
+            let parts = self.values(&one.value)?;
+            for (offset, value) in (offset..).zip(parts) {
+                values[offset] = self.settled(value, one.value.span)?;
+            }
+        }
+        for (offset, value) in values.into_iter().enumerate() {
+            let slot = self.next_slot(&place, offset);
+            self.store(&slot, value, span)?;
+        }
+        Ok(())
+    }
+
+    fn label(&mut self, name: &str, span: Span) -> LocationId {
+        if let Some(call) = self.body.calls.last()
+            && let Some(&location) = call.labels.get(name)
+        {
+            return location;
+        }
+        let location = self.location(span);
+        if let Some(call) = self.body.calls.last_mut() {
+            call.labels.insert(name.to_string(), location);
+        }
+        location
+    }
+
+    /// A loop.
+    fn repeat(
+        &mut self,
+        condition: Option<&Expr>,
+        step: Option<&Expr>,
+        body: &Stmt,
+        first: bool,
+        before: Option<&Stmt>,
+        span: Span,
+    ) -> Result<()> {
+        if first
+            && self.creates_threads(body)
+            && let Some(rounds) = rounds(condition, step, body, before)
+        {
+            return self.unroll(step, body, rounds, span);
+        }
+        let (head, again, inside, after) =
+            (self.location(span), self.location(span), self.location(span), self.location(span));
+        self.body.loops += 1;
+        self.jump(if first { head } else { inside }, span);
+        self.here = head;
+        match condition {
+            Some(condition) => self.branch(condition, inside, after)?,
+            None => self.edge(head, Op::Skip, inside, span),
+        }
+        self.here = inside;
+        self.body.exits.after.push(after);
+        self.body.exits.again.push(again);
+        self.statement(body, None)?;
+        self.body.exits.after.pop();
+        self.body.exits.again.pop();
+        self.jump(again, span);
+        self.here = again;
+        if let Some(step) = step {
+            let used = self.body.used;
+            self.effect(step)?;
+            self.body.used = used;
+        }
+        self.jump(head, span);
+        self.here = after;
+        self.body.loops -= 1;
+        Ok(())
+    }
+
+    fn unroll(&mut self, step: Option<&Expr>, body: &Stmt, rounds: usize, span: Span) -> Result<()> {
+        let after = self.location(span);
+        for _ in 0..rounds {
+            let again = self.location(span);
+            self.body.exits.after.push(after);
+            self.body.exits.again.push(again);
+            self.statement(body, None)?;
+            self.body.exits.after.pop();
+            self.body.exits.again.pop();
+            self.jump(again, span);
+            self.here = again;
+            if let Some(step) = step {
+                self.effect(step)?;
+            }
+        }
+        self.jump(after, span);
+        self.here = after;
+        Ok(())
+    }
+
+    fn switch(&mut self, value: &Expr, body: &Stmt, span: Span) -> Result<()> {
+        let found = self.value(value)?;
+        let found = self.kept(found, span)?;
+        let mut cases: Vec<(usize, Option<(i128, i128)>)> = Vec::new();
+        each_case(body, &mut |stmt, range| cases.push((std::ptr::from_ref(stmt).addr(), range)));
+        let after = self.location(span);
+        let here = self.here;
+        let mut other = Model::Constant(1);
+        let mut default = after;
+        let outer = self.body.cases.clone();
+        for (stmt, range) in cases {
+            let location = self.location(span);
+            self.body.cases.insert(stmt, location);
+            let Some((low, high)) = range else {
+                default = location;
+                continue;
+            };
+            let bound = |value: i128| Model::Constant(Value::try_from(value).unwrap_or(Value::MAX));
+            let inside = if low == high {
+                binary(Operator::Equal, found.clone(), bound(low))
+            } else {
+                binary(
+                    Operator::And,
+                    binary(Operator::LessEqual, bound(low), found.clone()),
+                    binary(Operator::LessEqual, found.clone(), bound(high)),
+                )
+            };
+            self.edge(here, Op::Guard(inside.clone(), true), location, span);
+            other = match other {
+                Model::Constant(1) => not(inside),
+                other => binary(Operator::And, other, not(inside)),
+            };
+        }
+        match other {
+            Model::Constant(_) => self.edge(here, Op::Skip, default, span),
+            other => self.edge(here, Op::Guard(other, true), default, span),
+        }
+        self.nowhere(span);
+        self.body.exits.after.push(after);
+        self.statement(body, None)?;
+        self.body.exits.after.pop();
+        self.jump(after, span);
+        self.here = after;
+        self.body.cases = outer;
+        Ok(())
+    }
+
+    fn return_with(&mut self, value: Option<&Expr>, span: Span) -> Result<()> {
+        let Some(call) = self.body.calls.last().cloned() else {
+            return refuse(span, "`return` outside of a function");
+        };
+        let values = match value {
+            Some(value) if matches!(value.ty.plain(), Type::Void) => {
+                self.effect(value)?;
+                Vec::new()
+            }
+            Some(value) if call.result.is_empty() => {
+                self.effect(value)?;
+                Vec::new()
+            }
+            Some(value) => self.values(value)?,
+            None => Vec::new(),
+        };
+        for (&slot, value) in call.result.iter().zip(values) {
+            self.store(&Target::Local(slot), value, span)?;
+        }
+        self.jump(call.back, span);
+        Ok(())
+    }
+
+    /// Whether a thread may be created in a statement, or in what it calls.
+    fn creates_threads(&mut self, stmt: &Stmt) -> bool {
+        let mut todo = Vec::new();
+        walk::statement(stmt, &mut |expr| {
+            if let ExprKind::Call(callee, _) = &expr.kind {
+                todo.extend(self.pointers.callees(callee));
+            }
+        });
+        let mut seen = std::collections::HashSet::new();
+        while let Some(function) = todo.pop() {
+            if !seen.insert(function) {
+                continue;
+            }
+            let function = &self.unit.functions[function.0];
+            if matches!(crate::library::flow(&function.name), crate::library::Flow::StartsThread { .. }) {
+                return true;
+            }
+            walk::statements(function.body.as_deref().unwrap_or_default(), &mut |expr| {
+                if let ExprKind::Call(callee, _) = &expr.kind {
+                    todo.extend(self.pointers.callees(callee));
+                }
+            });
+        }
+        false
+    }
+
+    /// A step that can be taken only if a condition holds.
+    pub(super) fn assume(&mut self, condition: Model, span: Span) -> Result<()> {
+        match condition {
+            Model::Constant(0) => {
+                self.nowhere(span);
+                Ok(())
+            }
+            Model::Constant(_) => Ok(()),
+            condition => self.emit(Op::Guard(condition, true), span),
+        }
+    }
+
+    /// That a number is not zero.
+    pub(super) fn assume_value(&mut self, value: Model, span: Span) -> Result<()> {
+        self.assume(truth(value), span)
+    }
+}
+
+/// Calls a function with each case of a `switch`, not with those of switches inside.
+fn each_case<'a>(stmt: &'a Stmt, see: &mut dyn FnMut(&'a Stmt, Option<(i128, i128)>)) {
+    match &stmt.kind {
+        StmtKind::Case(low, high, body) => {
+            see(stmt, Some((*low, *high)));
+            each_case(body, see);
+        }
+        StmtKind::Default(body) => {
+            see(stmt, None);
+            each_case(body, see);
+        }
+        StmtKind::Block(body) => body.iter().for_each(|stmt| each_case(stmt, see)),
+        StmtKind::If(_, then, other) => {
+            each_case(then, see);
+            other.iter().for_each(|other| each_case(other, see));
+        }
+        StmtKind::While(_, body)
+        | StmtKind::DoWhile(body, _)
+        | StmtKind::For(_, _, body)
+        | StmtKind::Label(_, body) => each_case(body, see),
+        _ => {}
+    }
+}
+
+/// How many rounds a loop has that counts from a constant to a constant, by steps that are constant.
+fn rounds(
+    condition: Option<&Expr>,
+    step: Option<&Expr>,
+    body: &Stmt,
+    before: Option<&Stmt>,
+) -> Option<usize> {
+    let (variable, first) = starts_with(before?)?;
+    let (operator, limit) = compares_with(condition?, variable)?;
+    let by = steps_by(step?, variable)?;
+    let mut touched = false;
+    walk::statement(body, &mut |expr| {
+        let target = match &expr.kind {
+            ExprKind::Assign(to, _)
+            | ExprKind::AssignOp(_, to, _, _)
+            | ExprKind::AssignPointerAdd(to, _)
+            | ExprKind::Step(to, _, _)
+            | ExprKind::AddressOf(to) => to,
+            _ => return,
+        };
+        touched |= matches!(target.kind, ExprKind::Variable(other) if other == variable);
+    });
+    if touched {
+        return None;
+    }
+    let holds = |value: i128| match operator {
+        Binary::Less => value < limit,
+        Binary::LessEqual => value <= limit,
+        Binary::Greater => value > limit,
+        Binary::GreaterEqual => value >= limit,
+        Binary::Unequal => value != limit,
+        _ => false,
+    };
+    let mut value = first;
+    for round in 0..=MOST_ROUNDS {
+        if !holds(value) {
+            return Some(round);
+        }
+        value += by;
+    }
+    None
+}
+
+fn constant_of(expr: &Expr) -> Option<i128> {
+    match walk::through_casts(expr).kind {
+        ExprKind::Int(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn variable_of(expr: &Expr) -> Option<VariableId> {
+    match &walk::through_casts(expr).kind {
+        ExprKind::Load(place) => match place.kind {
+            ExprKind::Variable(variable) => Some(variable),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn starts_with(stmt: &Stmt) -> Option<(VariableId, i128)> {
+    match &stmt.kind {
+        StmtKind::Declare(variable, Some(initial)) => match &initial[..] {
+            [Initial { path, value }] if path.is_empty() => Some((*variable, constant_of(value)?)),
+            _ => None,
+        },
+        StmtKind::Expr(expr) => match &walk::through_casts(expr).kind {
+            ExprKind::Assign(to, value) => match to.kind {
+                ExprKind::Variable(variable) => Some((variable, constant_of(value)?)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn compares_with(condition: &Expr, variable: VariableId) -> Option<(Binary, i128)> {
+    let ExprKind::Binary(operator, left, right) = &walk::through_casts(condition).kind else { return None };
+    (variable_of(left)? == variable).then_some((*operator, constant_of(right)?))
+}
+
+fn steps_by(step: &Expr, variable: VariableId) -> Option<i128> {
+    let is = |to: &Expr| matches!(to.kind, ExprKind::Variable(other) if other == variable);
+    match &walk::through_casts(step).kind {
+        ExprKind::Step(to, by, _) if is(to) => Some((*by).into()),
+        ExprKind::AssignOp(Binary::Plus, to, value, _) if is(to) => constant_of(value),
+        ExprKind::AssignOp(Binary::Minus, to, value, _) if is(to) => Some(-constant_of(value)?),
+        ExprKind::Assign(to, value) if is(to) => match &walk::through_casts(value).kind {
+            ExprKind::Binary(Binary::Plus, left, right) if variable_of(left) == Some(variable) => {
+                constant_of(right)
+            }
+            ExprKind::Binary(Binary::Minus, left, right) if variable_of(left) == Some(variable) => {
+                Some(-constant_of(right)?)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,549 @@
+//! What calls of functions without a body do: threads, locks, atomic operations, and the rest of the library.
+//!
+//! A mutex is 0 or, if somebody holds it, 1. A read-write lock counts its readers, and is -1 while somebody writes. A
+//! condition variable holds nothing: waiting may end at any time (POSIX allows spurious wake-ups), so it is to free the
+//! mutex and to take it again. A barrier knows how many threads it is for, how many have arrived, and whether its round
+//! is odd. All operations succeed where they may fail.
+
+use super::expressions::{applied, converted, integer, number};
+use super::places::{Target, binary};
+use super::{Lowering, Model, Result, refuse};
+use crate::typed::{Binary, Expr, ExprKind, Function, Int, Type};
+use crate::walk;
+use allways_model::program::{Binary as Operator, Op, Span, Value};
+
+fn equals(left: Model, right: Value) -> Model {
+    binary(Operator::Equal, left, Model::Constant(right))
+}
+
+impl Lowering<'_> {
+    /// A call of a function without a body.
+    pub(super) fn library(
+        &mut self,
+        call: &Expr,
+        called: &Function,
+        arguments: &[Expr],
+    ) -> Result<Vec<Model>> {
+        let span = call.span;
+        let name = called.name.as_str();
+        let zero = Ok(vec![Model::Constant(0)]);
+        let argument = |number: usize| match arguments.get(number) {
+            Some(argument) => Ok(argument),
+            None => refuse(span, format!("`{name}` is called with too few arguments")),
+        };
+        match name {
+            "pthread_create" => {
+                self.create(Some(argument(0)?), argument(2)?, argument(3)?, span)?;
+                zero
+            }
+            "thrd_create" => {
+                self.create(Some(argument(0)?), argument(1)?, argument(2)?, span)?;
+                zero
+            }
+            "pthread_join" | "thrd_join" => {
+                self.join(argument(0)?, arguments.get(1), span)?;
+                zero
+            }
+            "pthread_exit" | "thrd_exit" => {
+                self.exit_thread(arguments.first(), span)?;
+                Ok(Vec::new())
+            }
+            "exit"
+            | "_exit"
+            | "abort"
+            | "__builtin_unreachable"
+            | "__builtin_trap"
+            | "_Exit"
+            | "quick_exit" => {
+                arguments.iter().try_for_each(|argument| self.effect(argument))?;
+                if self.body.atomic > 0 {
+                    // A section that cannot be finished is not begun; a process that ends does nothing any more.
+                    let here = self.here;
+                    self.edge(here, Op::Guard(Model::Constant(0), true), here, span);
+                }
+                self.nowhere(span);
+                Ok(Vec::new())
+            }
+            "__assert_fail" | "__assert" | "__assert_func" | "__assert_rtn" | "__VERIFIER_error"
+            | "reach_error" => {
+                self.emit(Op::Error, span)?;
+                self.nowhere(span);
+                Ok(Vec::new())
+            }
+            "assert" | "__VERIFIER_assert" | "__ESBMC_assert" | "__CPROVER_assert" | "klee_assert" => {
+                let holds = self.argument_truth(argument(0)?)?;
+                self.emit(Op::Assert(holds), span)?;
+                zero
+            }
+            "__VERIFIER_assume"
+            | "assume_abort_if_not"
+            | "__ESBMC_assume"
+            | "__CPROVER_assume"
+            | "assume" => {
+                let value = self.value(argument(0)?)?;
+                self.assume_value(value, span)?;
+                zero
+            }
+            "__VERIFIER_atomic_begin" | "__ESBMC_atomic_begin" | "__CPROVER_atomic_begin" => {
+                self.enter_atomic(span)?;
+                zero
+            }
+            "__VERIFIER_atomic_end" | "__ESBMC_atomic_end" | "__CPROVER_atomic_end" => {
+                self.leave_atomic(span)?;
+                zero
+            }
+            "malloc" | "__builtin_malloc" | "kmalloc" | "valloc" => {
+                let address = self.allocate(call, argument(0)?, None, false)?;
+                Ok(vec![address])
+            }
+            "kzalloc" => {
+                let address = self.allocate(call, argument(0)?, None, true)?;
+                Ok(vec![address])
+            }
+            "calloc" => {
+                let address = self.allocate(call, argument(1)?, Some(argument(0)?), true)?;
+                Ok(vec![address])
+            }
+            "free" | "kfree" => {
+                self.effect(argument(0)?)?;
+                zero
+            }
+            "memset" | "__builtin_memset" => {
+                self.set_memory(argument(0)?, argument(1)?, argument(2)?, span)?;
+                Ok(vec![])
+            }
+            "memcpy" | "memmove" | "__builtin_memcpy" | "__builtin_memmove" => {
+                self.copy_memory(argument(0)?, argument(1)?, argument(2)?, span)?;
+                Ok(vec![])
+            }
+            "__builtin_expect" => Ok(vec![self.value(argument(0)?)?]),
+            "pthread_self" | "thrd_current" => match (self.body.thread, self.body.many) {
+                (_, true) => refuse(span, "one of any number of threads asks which one it is"),
+                (Some(thread), _) => Ok(vec![Model::Constant(thread as Value + 1)]),
+                (None, _) => Ok(vec![Model::Constant(1 << 30)]),
+            },
+            "pthread_equal" | "thrd_equal" => {
+                let left = self.value(argument(0)?)?;
+                let left = self.kept(left, span)?;
+                let right = self.value(argument(1)?)?;
+                Ok(vec![number(binary(Operator::Equal, left, right))])
+            }
+            _ if self.is_harmless(name) => {
+                arguments.iter().try_for_each(|argument| self.effect(argument))?;
+                zero
+            }
+            _ if name.starts_with("__VERIFIER_nondet") || name.starts_with("nondet_") => self.any(call, name),
+            _ if name.starts_with("__ESBMC_nondet") || matches!(name, "rand" | "random" | "lrand48") => {
+                self.any(call, name)
+            }
+            _ => match self.synchronise(name, call, arguments)? {
+                Some(values) => Ok(values),
+                None => match self.atomic_operation(name, call, arguments)? {
+                    Some(values) => Ok(values),
+                    None => {
+                        self.lowered.externals.insert(name.to_string());
+                        arguments.iter().try_for_each(|argument| self.effect(argument))?;
+                        self.any(call, name)
+                    }
+                },
+            },
+        }
+    }
+
+    /// Functions whose only effect is outside of the program, or nothing that matters here.
+    fn is_harmless(&self, name: &str) -> bool {
+        matches!(
+            name,
+            "printf"
+                | "fprintf"
+                | "puts"
+                | "putchar"
+                | "perror"
+                | "fflush"
+                | "fputs"
+                | "putc"
+                | "fputc"
+                | "vprintf"
+                | "__printf_chk"
+                | "__fprintf_chk"
+                | "sleep"
+                | "usleep"
+                | "nanosleep"
+                | "sched_yield"
+                | "thrd_yield"
+                | "pthread_yield"
+                | "srand"
+                | "srandom"
+                | "pthread_detach"
+                | "thrd_detach"
+                | "pthread_attr_init"
+                | "pthread_attr_destroy"
+                | "pthread_attr_setdetachstate"
+                | "pthread_attr_setstacksize"
+                | "pthread_attr_setscope"
+                | "pthread_mutexattr_init"
+                | "pthread_mutexattr_destroy"
+                | "pthread_mutexattr_settype"
+                | "pthread_condattr_init"
+                | "pthread_condattr_destroy"
+                | "pthread_mutex_destroy"
+                | "pthread_cond_destroy"
+                | "pthread_cond_init"
+                | "pthread_cond_signal"
+                | "pthread_cond_broadcast"
+                | "cnd_init"
+                | "cnd_signal"
+                | "cnd_broadcast"
+                | "cnd_destroy"
+                | "pthread_rwlock_destroy"
+                | "pthread_spin_destroy"
+                | "pthread_barrier_destroy"
+                | "sem_destroy"
+                | "mtx_destroy"
+                | "pthread_setconcurrency"
+                | "__sync_synchronize"
+                | "__atomic_thread_fence"
+                | "__atomic_signal_fence"
+                | "pthread_cleanup_push"
+                | "pthread_setcancelstate"
+                | "atexit"
+                | "__builtin_prefetch"
+                | "__builtin_assume"
+                | "setbuf"
+                | "setvbuf"
+        )
+    }
+
+    /// Any value of the type of a call.
+    fn any(&mut self, call: &Expr, name: &str) -> Result<Vec<Model>> {
+        match call.ty.plain() {
+            Type::Void => Ok(Vec::new()),
+            Type::Int(int) => {
+                let allways_model::program::Type::Range(low, high) = crate::slots::values(&Type::Int(*int))
+                else {
+                    return Ok(Vec::new());
+                };
+                let (low, high) =
+                    if matches!(name, "rand" | "random" | "lrand48") { (0, high) } else { (low, high) };
+                Ok(vec![Model::Choose(low, high)])
+            }
+            Type::Float(_) => Ok(Vec::new()),
+            _ => refuse(call.span, format!("`{name}` is not known, and its result is a pointer or a struct")),
+        }
+    }
+
+    /// Locks, semaphores, barriers.
+    fn synchronise(&mut self, name: &str, call: &Expr, arguments: &[Expr]) -> Result<Option<Vec<Model>>> {
+        let span = call.span;
+        let Some(object) = arguments.first() else { return Ok(None) };
+        let done = Ok(Some(vec![Model::Constant(0)]));
+        match name {
+            "pthread_mutex_init" | "mtx_init" | "pthread_rwlock_init" | "pthread_spin_init" => {
+                let place = self.target_of(object)?;
+                self.store(&place, Model::Constant(0), span)?;
+                done
+            }
+            "pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock" | "pthread_rwlock_wrlock" => {
+                let held = if name.contains("rwlock") { -1 } else { 1 };
+                self.take(object, held, span)?;
+                done
+            }
+            "pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock" => {
+                let place = self.target_of(object)?;
+                self.store(&place, Model::Constant(0), span)?;
+                done
+            }
+            "pthread_mutex_trylock"
+            | "pthread_spin_trylock"
+            | "mtx_trylock"
+            | "pthread_rwlock_trywrlock"
+            | "pthread_mutex_timedlock"
+            | "mtx_timedlock" => {
+                let held = if name.contains("rwlock") { -1 } else { 1 };
+                let place = self.target_of(object)?;
+                let found = self.load(&place, span);
+                let free = equals(found.clone(), 0);
+                let result = self.temporary(span);
+                let busy = Model::If(
+                    Box::new(free.clone()),
+                    Box::new(Model::Constant(0)),
+                    Box::new(Model::Constant(16)),
+                );
+                let after = Model::If(Box::new(free), Box::new(Model::Constant(held)), Box::new(found));
+                self.store_at_once(vec![(Target::Local(result), busy), (place, after)], None, span)?;
+                Ok(Some(vec![Model::Local(result)]))
+            }
+            "pthread_rwlock_rdlock" => {
+                let place = self.target_of(object)?;
+                let found = self.load(&place, span);
+                let free = binary(Operator::GreaterEqual, found.clone(), Model::Constant(0));
+                let more = binary(Operator::Plus, found, Model::Constant(1));
+                self.store_at_once(vec![(place, more)], Some(free), span)?;
+                done
+            }
+            "pthread_rwlock_unlock" => {
+                let place = self.target_of(object)?;
+                let found = self.load(&place, span);
+                let reading = binary(Operator::Greater, found.clone(), Model::Constant(0));
+                let fewer = binary(Operator::Minus, found, Model::Constant(1));
+                let after = Model::If(Box::new(reading), Box::new(fewer), Box::new(Model::Constant(0)));
+                self.store_at_once(vec![(place, after)], None, span)?;
+                done
+            }
+            "pthread_cond_wait" | "cnd_wait" | "pthread_cond_timedwait" | "cnd_timedwait" => {
+                let Some(mutex) = arguments.get(1) else {
+                    return refuse(span, format!("`{name}` without a mutex"));
+                };
+                let place = self.target_of(mutex)?;
+                self.store(&place, Model::Constant(0), span)?;
+                self.take(mutex, 1, span)?;
+                done
+            }
+            "sem_init" => {
+                let Some(value) = arguments.get(2) else { return refuse(span, "`sem_init` without a value") };
+                let value = self.value(value)?;
+                let place = self.target_of(object)?;
+                self.store(&place, value, span)?;
+                done
+            }
+            "sem_wait" | "sem_timedwait" => {
+                let place = self.target_of(object)?;
+                let found = self.load(&place, span);
+                let some = binary(Operator::Greater, found.clone(), Model::Constant(0));
+                let fewer = binary(Operator::Minus, found, Model::Constant(1));
+                self.store_at_once(vec![(place, fewer)], Some(some), span)?;
+                done
+            }
+            "sem_trywait" => {
+                let place = self.target_of(object)?;
+                let found = self.load(&place, span);
+                let some = binary(Operator::Greater, found.clone(), Model::Constant(0));
+                let fewer = binary(Operator::Minus, found.clone(), Model::Constant(1));
+                let result = self.temporary(span);
+                let failed = Model::If(
+                    Box::new(some.clone()),
+                    Box::new(Model::Constant(0)),
+                    Box::new(Model::Constant(-1)),
+                );
+                let after = Model::If(Box::new(some), Box::new(fewer), Box::new(found));
+                self.store_at_once(vec![(Target::Local(result), failed), (place, after)], None, span)?;
+                Ok(Some(vec![Model::Local(result)]))
+            }
+            "sem_post" => {
+                let place = self.target_of(object)?;
+                let more = binary(Operator::Plus, self.load(&place, span), Model::Constant(1));
+                self.store_at_once(vec![(place, more)], None, span)?;
+                done
+            }
+            "pthread_barrier_init" => {
+                let Some(value) = arguments.get(2) else {
+                    return refuse(span, "`pthread_barrier_init` without a count");
+                };
+                let value = self.value(value)?;
+                let place = self.target_of(object)?;
+                self.store(&place, value, span)?;
+                for part in 1..3 {
+                    let part = self.next_slot(&place, part);
+                    self.store(&part, Model::Constant(0), span)?;
+                }
+                done
+            }
+            "pthread_barrier_wait" => {
+                let place = self.target_of(object)?;
+                let [threads, arrived, round] =
+                    [0, 1, 2].map(|part| self.load(&self.next_slot(&place, part), span));
+                let mine = self.block(1, span);
+                let more = binary(Operator::Plus, arrived, Model::Constant(1));
+                let last = binary(Operator::GreaterEqual, more.clone(), threads);
+                let other = binary(Operator::Minus, Model::Constant(1), round.clone());
+                let choose =
+                    |yes: Model, no: Model| Model::If(Box::new(last.clone()), Box::new(yes), Box::new(no));
+                let stores = vec![
+                    (Target::Local(mine), choose(Model::Constant(2), round.clone())),
+                    (self.next_slot(&place, 1), choose(Model::Constant(0), more)),
+                    (self.next_slot(&place, 2), choose(other, round.clone())),
+                ];
+                self.store_at_once(stores, None, span)?;
+                let passed = binary(Operator::Unequal, round, Model::Local(mine));
+                self.emit(Op::Guard(passed, true), span)?;
+                let serial = number(equals(Model::Local(mine), 2));
+                Ok(Some(vec![Model::Unary(allways_model::program::Unary::Minus, Box::new(serial))]))
+            }
+            "pthread_once" | "call_once" => {
+                let Some(routine) = arguments.get(1) else {
+                    return refuse(span, format!("`{name}` without a function"));
+                };
+                let place = self.target_of(object)?;
+                let found = self.load(&place, span);
+                let result = self.block(1, span);
+                // 0: not yet; 1: under way, so wait; 2: done.
+                let first = equals(found.clone(), 0);
+                let after =
+                    Model::If(Box::new(first.clone()), Box::new(Model::Constant(1)), Box::new(found.clone()));
+                let ready = binary(Operator::Unequal, found, Model::Constant(1));
+                let stores = vec![(Target::Local(result), number(first)), (place.clone(), after)];
+                self.store_at_once(stores, Some(ready), span)?;
+                let (run, over) = (self.location(span), self.location(span));
+                let here = self.here;
+                let first = equals(Model::Local(result), 1);
+                self.edge(here, Op::Guard(first.clone(), true), run, span);
+                self.edge(here, Op::Guard(first, false), over, span);
+                self.here = run;
+                self.call(call, through_address(routine), &[])?;
+                self.store(&place, Model::Constant(2), span)?;
+                self.jump(over, span);
+                self.here = over;
+                done
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes a lock that is free.
+    fn take(&mut self, object: &Expr, held: Value, span: Span) -> Result<()> {
+        let place = self.target_of(object)?;
+        let free = equals(self.load(&place, span), 0);
+        self.store_at_once(vec![(place, Model::Constant(held))], Some(free), span)
+    }
+
+    /// The builtins of compilers for atomic operations.
+    fn atomic_operation(
+        &mut self,
+        name: &str,
+        call: &Expr,
+        arguments: &[Expr],
+    ) -> Result<Option<Vec<Model>>> {
+        let span = call.span;
+        let Some(word) = name.strip_prefix("__sync_").or_else(|| name.strip_prefix("__atomic_")) else {
+            return Ok(None);
+        };
+        let Some(pointer) = arguments.first() else { return Ok(None) };
+        let inner = walk::through_casts(pointer);
+        let Type::Pointer(ty) = inner.ty.plain() else { return Ok(None) };
+        let ty = ty.plain().clone();
+        let place = self.target_of(pointer)?;
+        let old = self.load(&place, span);
+        let word = word.strip_suffix("_n").unwrap_or(word);
+        let operand = |lowering: &mut Self, number: usize| match arguments.get(number) {
+            Some(argument) => {
+                let value = lowering.value(argument)?;
+                let value = match (argument.ty.plain(), &ty) {
+                    (Type::Int(from), Type::Int(to)) => converted(value, *from, *to),
+                    _ => value,
+                };
+                lowering.kept(value, span)
+            }
+            None => refuse(span, format!("`{name}` is called with too few arguments")),
+        };
+        // Those without `_n` pass values by address.
+        let by_address = name.starts_with("__atomic") && !name.ends_with("_n");
+        match word {
+            "synchronize" => Ok(Some(Vec::new())),
+            "load" if by_address => {
+                let Some(to) = arguments.get(1) else { return Ok(None) };
+                let kept = self.kept(old, span)?;
+                let to = self.target_of(to)?;
+                self.store(&to, kept, span)?;
+                Ok(Some(Vec::new()))
+            }
+            "load" => Ok(Some(vec![self.kept(old, span)?])),
+            "store" | "lock_release" | "clear" | "exchange" | "lock_test_and_set" | "test_and_set" => {
+                let new = match word {
+                    "lock_release" | "clear" => Model::Constant(0),
+                    "test_and_set" => Model::Constant(1),
+                    _ if by_address => {
+                        let Some(from) = arguments.get(1) else { return Ok(None) };
+                        let from = self.target_of(from)?;
+                        let value = self.load(&from, span);
+                        self.kept(value, span)?
+                    }
+                    _ => operand(self, 1)?,
+                };
+                let slot = self.temporary(span);
+                let returns = matches!(word, "exchange" | "lock_test_and_set" | "test_and_set");
+                if !returns {
+                    self.store(&place, new, span)?;
+                    return Ok(Some(Vec::new()));
+                }
+                self.store_at_once(vec![(Target::Local(slot), old), (place, new)], None, span)?;
+                if by_address && word == "exchange" {
+                    let Some(to) = arguments.get(2) else { return Ok(None) };
+                    let to = self.target_of(to)?;
+                    self.store(&to, Model::Local(slot), span)?;
+                }
+                Ok(Some(vec![Model::Local(slot)]))
+            }
+            "val_compare_and_swap" | "bool_compare_and_swap" => {
+                let (expected, new) = (operand(self, 1)?, operand(self, 2)?);
+                let slot = self.temporary(span);
+                let same = binary(Operator::Equal, old.clone(), expected.clone());
+                let after = Model::If(Box::new(same), Box::new(new), Box::new(old.clone()));
+                self.store_at_once(vec![(Target::Local(slot), old), (place, after)], None, span)?;
+                Ok(Some(vec![match word {
+                    "val_compare_and_swap" => Model::Local(slot),
+                    _ => number(binary(Operator::Equal, Model::Local(slot), expected)),
+                }]))
+            }
+            "compare_exchange" => {
+                let (Some(expected), Some(desired)) = (arguments.get(1), arguments.get(2)) else {
+                    return Ok(None);
+                };
+                let expected = self.target_of(expected)?;
+                let wanted = self.load(&expected, span);
+                let wanted = self.kept(wanted, span)?;
+                let new = if by_address {
+                    let from = self.target_of(desired)?;
+                    let value = self.load(&from, span);
+                    self.kept(value, span)?
+                } else {
+                    operand(self, 2)?
+                };
+                let slot = self.block(1, span);
+                let same = binary(Operator::Equal, old.clone(), wanted.clone());
+                let after = Model::If(Box::new(same), Box::new(new), Box::new(old.clone()));
+                self.store_at_once(vec![(Target::Local(slot), old), (place, after)], None, span)?;
+                // What was found is stored where the expected value was; if it was that, nothing changes.
+                self.store(&expected, Model::Local(slot), span)?;
+                Ok(Some(vec![number(binary(Operator::Equal, Model::Local(slot), wanted))]))
+            }
+            _ => {
+                let (fetch_first, operator) = match word.split_once("_and_") {
+                    Some(("fetch", operator)) => (true, operator),
+                    Some((operator, "fetch")) => (false, operator),
+                    _ => match word.strip_prefix("fetch_") {
+                        Some(operator) => (true, operator),
+                        None => match word.strip_suffix("_fetch") {
+                            Some(operator) => (false, operator),
+                            None => return Ok(None),
+                        },
+                    },
+                };
+                let operator = match operator {
+                    "add" => Binary::Plus,
+                    "sub" => Binary::Minus,
+                    "and" => Binary::BitAnd,
+                    "or" => Binary::BitOr,
+                    "xor" => Binary::BitXor,
+                    _ => return Ok(None),
+                };
+                let int: Int = integer(&ty, span)?;
+                let amount = operand(self, 1)?;
+                let slot = self.temporary(span);
+                let after = applied(operator, int, old.clone(), amount.clone(), span);
+                self.store_at_once(vec![(Target::Local(slot), old), (place, after)], None, span)?;
+                Ok(Some(vec![match fetch_first {
+                    true => Model::Local(slot),
+                    false => applied(operator, int, Model::Local(slot), amount, span),
+                }]))
+            }
+        }
+    }
+}
+
+/// The function that an expression such as `&f` is.
+fn through_address(expr: &Expr) -> &Expr {
+    match &walk::through_casts(expr).kind {
+        ExprKind::AddressOf(place) if matches!(place.kind, ExprKind::Function(_)) => place,
+        _ => walk::through_casts(expr),
+    }
+}

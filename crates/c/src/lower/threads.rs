@@ -1,0 +1,302 @@
+//! Threads: how they start, end, and wait for each other.
+//!
+//! A thread that is created once has a number from 1 on, which is its `pthread_t`. It waits at its start until the step of
+//! its creation has stored its argument and set its flag. Threads of which there may be any number are spawned; their
+//! `pthread_t` is 0, and who joins one of them does not wait for it, which allows more than can happen.
+//!
+//! The end of the process (`exit`, `abort`, the return of `main`) is the end of the thread that causes it. The others go
+//! on, which changes no verdict: nothing that they do after it depends on it, so they might as well have done it before.
+
+use super::body::{Address, Body, Inlined};
+use super::expressions::int;
+use super::places::{Target, binary};
+use super::{Lowering, Model, Result, calls, refuse};
+use crate::typed::{Expr, ExprKind, FunctionId, Int, Type};
+use crate::walk;
+use allways_model::program::{
+    Binary as Operator, Count, Op, Procedure, Slot, Span, Template, Type as Values, Value,
+};
+use std::collections::HashMap;
+
+/// A thread whose body is still to be lowered.
+pub(super) struct Start {
+    function: FunctionId,
+    template: usize,
+    /// Whether there may be any number of it.
+    many: bool,
+    /// Its number, and the flag of its creation.
+    thread: Option<(usize, Slot)>,
+    argument: Argument,
+    span: Span,
+}
+
+/// What a thread gets.
+enum Argument {
+    /// Nothing that it uses.
+    Nothing,
+    /// Always this number.
+    Constant(Model),
+    /// What its creation left in this shared slot.
+    Stored(Slot),
+    /// What it was spawned with.
+    Passed,
+}
+
+/// A pointer-sized number.
+fn word() -> Type {
+    Type::Int(Int { bits: 64, signed: false })
+}
+
+impl Lowering<'_> {
+    /// Lowers `main`.
+    pub(super) fn main(&mut self, function: FunctionId) -> Result<()> {
+        let span = self.unit.functions[function.0].span;
+        self.template("main".to_string(), Count::Fixed(1), false, span);
+        let start =
+            Start { function, template: 0, many: false, thread: None, argument: Argument::Nothing, span };
+        self.thread(start)
+    }
+
+    fn template(&mut self, name: String, count: Count, spawned: bool, span: Span) -> usize {
+        let body = self.procedures.len();
+        let same =
+            |template: &&Template| template.name == name || template.name.starts_with(&format!("{name}#"));
+        let taken = self.templates.iter().filter(same).count();
+        let name = if taken == 0 { name } else { format!("{name}#{}", taken + 1) };
+        self.procedures.push(Procedure {
+            name: format!("thread {name}"),
+            locals: Vec::new(),
+            parameters: 0,
+            results: Vec::new(),
+            entry: 0,
+            span,
+        });
+        self.templates.push(Template { name, body, count, spawned, vanishes: false, uses_self: false, span });
+        self.templates.len() - 1
+    }
+
+    /// Lowers the body of a thread.
+    pub(super) fn thread(&mut self, start: Start) -> Result<()> {
+        let unit = self.unit;
+        let function = &unit.functions[start.function.0];
+        let span = function.span;
+        let procedure = self.templates[start.template].body;
+        self.body = Body {
+            procedure,
+            number: start.template,
+            many: start.many,
+            thread: start.thread.map(|(number, _)| number),
+            ..Body::default()
+        };
+        let entry = self.location(span);
+        self.here = entry;
+        let argument = self.local("#argument".to_string(), Values::Range(0, Value::MAX), Some(0), span);
+        let first = match start.argument {
+            Argument::Nothing => None,
+            Argument::Constant(value) => Some(value),
+            Argument::Stored(slot) => Some(Model::Shared(slot)),
+            Argument::Passed => Some(Model::Local(argument)),
+        };
+        if let Some((_, flag)) = start.thread {
+            let created = binary(Operator::Equal, Model::Shared(flag), Model::Constant(1));
+            self.emit(Op::Guard(created, true), start.span)?;
+        }
+        let result: Vec<Slot> = match function.ty.result.plain() {
+            Type::Pointer(_) | Type::Int(_) if start.thread.is_some() => vec![self.block(1, span)],
+            _ => Vec::new(),
+        };
+        let back = self.location(span);
+        let body = function.body.as_deref().unwrap_or_default();
+        self.body.calls.push(Inlined {
+            function: start.function,
+            back,
+            result: result.clone(),
+            labels: HashMap::new(),
+            in_loop: false,
+            loops: calls::jumps_back(body),
+        });
+        for &parameter in function.parameters.iter().take(1) {
+            let Some(first) = first.clone() else { continue };
+            if self.pointers.transparent.contains(&parameter) {
+                let value = match first {
+                    Model::Constant(_) | Model::NextShared(_) => first,
+                    first => {
+                        self.store(&Target::Local(argument), first, span)?;
+                        Model::Local(argument)
+                    }
+                };
+                self.body.bound.insert(parameter, Address::Value(value));
+            } else {
+                let place = self.variable(parameter, span)?;
+                self.store(&place, first, span)?;
+            }
+        }
+        for &parameter in &function.parameters {
+            if self.pointers.transparent.contains(&parameter) {
+                self.body.bound.entry(parameter).or_insert(Address::Value(Model::Constant(0)));
+            }
+        }
+        self.block_of(body)?;
+        self.jump(back, span);
+        self.here = back;
+        self.end(result.first().map(|&slot| Model::Local(slot)), span)?;
+        let body = std::mem::take(&mut self.body);
+        let procedure = &mut self.procedures[procedure];
+        procedure.locals = body.locals;
+        procedure.parameters = 1;
+        procedure.entry = entry;
+        Ok(())
+    }
+
+    /// The end of a thread.
+    fn end(&mut self, result: Option<Model>, span: Span) -> Result<()> {
+        if let Some(number) = self.body.thread {
+            let (ended, results) = (self.ended.slot(number), self.results.slot(number));
+            let result = result.unwrap_or(Model::Constant(0));
+            let result = self.settled(result, span)?;
+            let stores = vec![(Target::Shared(ended), Model::Constant(1)), (Target::Shared(results), result)];
+            self.store_at_once(stores, None, span)?;
+        }
+        // A location without edges is the end.
+        self.nowhere(span);
+        Ok(())
+    }
+
+    /// `pthread_exit`.
+    pub(super) fn exit_thread(&mut self, value: Option<&Expr>, span: Span) -> Result<()> {
+        let value = match value {
+            Some(value) if self.body.thread.is_some() => Some(self.value(value)?),
+            _ => None,
+        };
+        if self.body.is_procedure {
+            return refuse(span, "`pthread_exit` in a recursive function is not followed");
+        }
+        if self.body.atomic > 0 {
+            return refuse(span, "a thread ends inside an atomic section");
+        }
+        self.end(value, span)
+    }
+
+    /// `pthread_create(to, …, start, argument)`.
+    pub(super) fn create(
+        &mut self,
+        to: Option<&Expr>,
+        start: &Expr,
+        argument: &Expr,
+        span: Span,
+    ) -> Result<()> {
+        let started = walk::through_casts(start);
+        let functions = match &started.kind {
+            ExprKind::AddressOf(place) | ExprKind::Load(place)
+                if matches!(place.kind, ExprKind::Function(_)) =>
+            {
+                match place.kind {
+                    ExprKind::Function(function) => vec![function],
+                    _ => Vec::new(),
+                }
+            }
+            ExprKind::Function(function) => vec![*function],
+            _ => self.pointers.callees(started),
+        };
+        let [function] = functions[..] else {
+            return refuse(span, "a thread starts with one of several functions, which is not followed");
+        };
+        if self.unit.functions[function.0].body.is_none() {
+            let name = &self.unit.functions[function.0].name;
+            return refuse(span, format!("a thread starts with `{name}`, which has no body here"));
+        }
+        let address = self.address(argument)?;
+        let argument = self.number(address, span)?;
+        let uses = self.unit.functions[function.0].parameters.first().is_some();
+        let many = self.body.many || self.in_loop(span) || self.body.is_procedure;
+        let name = self.unit.functions[function.0].name.clone();
+        let number;
+        if many {
+            let argument = self.settled(argument, span)?;
+            let template = self.spawned(function, &name, uses, span);
+            self.emit(Op::Spawn(template, vec![if uses { argument } else { Model::Constant(0) }]), span)?;
+            number = Model::Constant(0);
+        } else {
+            let flags = self.hidden(&format!("#created {name}"));
+            let flag = self.part(flags, int(), 0);
+            let thread = self.objects[self.ended.0].parts.len();
+            self.part(self.ended, int(), 0);
+            self.part(self.results, word(), 0);
+            let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
+            let mut stores = vec![(Target::Shared(flag), Model::Constant(1))];
+            let passed = if !uses {
+                Argument::Nothing
+            } else if constant {
+                Argument::Constant(argument)
+            } else {
+                let argument = self.settled(argument, span)?;
+                let stored = self.hidden(&format!("#argument {name}"));
+                let slot = self.part(stored, word(), 0);
+                stores.push((Target::Shared(slot), argument));
+                Argument::Stored(slot)
+            };
+            let template = self.template(name, Count::Fixed(1), false, span);
+            let start = Start {
+                function,
+                template,
+                many: false,
+                thread: Some((thread, flag)),
+                argument: passed,
+                span,
+            };
+            self.starts.push(start);
+            number = Model::Constant(thread as Value + 1);
+            // The caller learns the number before the thread can run.
+            if let Some(to) = to {
+                let address = self.address(to)?;
+                let place = self.pointee(address, to)?;
+                self.store(&place, number, span)?;
+            }
+            return self.store_at_once(stores, None, span);
+        }
+        match to {
+            Some(to) => {
+                let address = self.address(to)?;
+                let place = self.pointee(address, to)?;
+                self.store(&place, number, span)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The template of threads of which there may be any number.
+    fn spawned(&mut self, function: FunctionId, name: &str, uses: bool, span: Span) -> usize {
+        if let Some(&template) = self.many.get(&function) {
+            return template;
+        }
+        let template = self.template(name.to_string(), Count::Fixed(0), true, span);
+        self.many.insert(function, template);
+        let argument = if uses { Argument::Passed } else { Argument::Nothing };
+        self.starts.push(Start { function, template, many: true, thread: None, argument, span });
+        template
+    }
+
+    /// `pthread_join(thread, result)`.
+    pub(super) fn join(&mut self, thread: &Expr, result: Option<&Expr>, span: Span) -> Result<()> {
+        let number = self.value(thread)?;
+        let number = self.kept(number, span)?;
+        if !self.many.is_empty() || self.body.many {
+            self.lowered.widened.push((span, "a join with one of any number of threads does not wait"));
+        }
+        let index = binary(Operator::Minus, number.clone(), Model::Constant(1));
+        let ended = Model::SharedElement(self.ended.slot(0), usize::MAX, Box::new(index.clone()), span);
+        let none = binary(Operator::Equal, number, Model::Constant(0));
+        let over = binary(Operator::Or, none.clone(), binary(Operator::Equal, ended, Model::Constant(1)));
+        self.emit(Op::Guard(over, true), span)?;
+        if let Some(result) = result
+            && !matches!(walk::through_casts(result).kind, ExprKind::Int(0))
+        {
+            let address = self.address(result)?;
+            let place = self.pointee(address, result)?;
+            let returned = Model::SharedElement(self.results.slot(0), usize::MAX, Box::new(index), span);
+            let value = Model::If(Box::new(none), Box::new(Model::Constant(0)), Box::new(returned));
+            self.store(&place, value, span)?;
+        }
+        Ok(())
+    }
+}
