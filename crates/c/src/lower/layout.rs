@@ -93,7 +93,10 @@ impl Lowering<'_> {
         for location in 0..program.locations.len() {
             for edge in 0..program.locations[location].edges.len() {
                 let op = program.locations[location].edges[edge].op.clone();
-                program.locations[location].edges[edge].op = layout.op(op, &self)?;
+                let procedure = program.locations[location].procedure;
+                let op = layout.op(op, &self)?;
+                let op = typed(op, &program.shared, &program.procedures[procedure].locals);
+                program.locations[location].edges[edge].op = op;
             }
         }
         for procedure in &mut program.procedures {
@@ -139,6 +142,28 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
+
+/// Gives places the types of their slots.
+fn typed(mut op: Op, shared: &[Variable], locals: &[Variable]) -> Op {
+    let of = |variables: &[Variable], slot: Slot, length: usize| {
+        let after = variables.partition_point(|variable| variable.slot <= slot);
+        let found = variables[after - 1..].iter().take_while(|variable| variable.slot < slot + length);
+        let bounds = found.filter_map(|variable| variable.ty.bounds());
+        let hull = bounds.reduce(|(low, high), (least, most)| (low.min(least), high.max(most)));
+        hull.map_or(Values::Int, |(low, high)| Values::Range(low, high))
+    };
+    if let Op::Assign(places, ..) | Op::Call(_, _, places) = &mut op {
+        for place in places {
+            place.ty = match place.target {
+                Target::Shared(slot) => of(shared, slot, 1),
+                Target::SharedElement(slot, length, _) => of(shared, slot, length),
+                Target::Local(slot) | Target::Others(slot) => of(locals, slot, 1),
+                Target::LocalElement(slot, length, _) => of(locals, slot, length),
+            };
+        }
+    }
+    op
 }
 
 fn object_span(lowering: &Lowering<'_>, object: usize) -> Span {

@@ -172,7 +172,12 @@ impl Program {
             Target::LocalElement(slot, length, _) => (locals, slot, Some(length)),
         };
         let variable = expressions::found(variables, slot, length);
-        ensure(variable.is_some_and(|variable| variable.ty == place.ty), place.span, || {
+        // Several variables may have several types; what is stored through a pointer fits one of them.
+        let is_one = |variable: &Variable| length.is_none() || variable.slot == slot && variable.length == length;
+        let fits = |variable: &Variable| {
+            variable.ty == place.ty || !is_one(variable) && matches!(place.ty, Type::Int | Type::Range(..))
+        };
+        ensure(variable.is_some_and(fits), place.span, || {
             "a place is no variable of its type".into()
         })?;
         ensure(place.ty != Type::Lock, place.span, || "a lock is assigned".into())?;
