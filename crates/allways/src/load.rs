@@ -6,6 +6,8 @@
 //! it. Both can be given as texts instead, which win. All of it comes from outside: whatever is wrong is a [`LoadError`] that
 //! says where, and reading stops at the limits of the [`Budget`].
 
+use allways_c::source::LineMap;
+use allways_c::typed::DataModel;
 use allways_engines::{Budget, Forms, Question};
 use allways_evidence::StopReason;
 use allways_lang::diagnostic::{Diagnostic, Diagnostics, Severity, line_column};
@@ -17,6 +19,7 @@ use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
 use allways_model::task::{Model, Source, Task};
 use allways_model::threads::{Counts, NoSuchThreads};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -138,6 +141,10 @@ pub struct Options {
     pub deadlock: bool,
     /// Nothing is to be avoided, whatever the file beside says.
     pub no_property: bool,
+    /// Of a C program, the sizes of its types.
+    pub data_model: DataModel,
+    /// The command that preprocesses `.c` files; `cc -E` if none is given.
+    pub preprocessor: Option<Vec<String>>,
 }
 
 /// A notation that can be read.
@@ -155,6 +162,8 @@ pub const NOTATIONS: &[Notation] = &[
     Notation { ending: "pds", read: read_rules },
     Notation { ending: "spec", read: read_spec },
     Notation { ending: "tts", read: read_tts },
+    Notation { ending: "c", read: read_c },
+    Notation { ending: "i", read: read_c },
 ];
 
 impl Notation {
@@ -236,6 +245,48 @@ fn read_program(
         threads.threads(program, 1)?;
     }
     reading.loaded(program, diagnostics, |program| Model::Program(Arc::new(program)))
+}
+
+/// Reads a C program; `.c` files through the preprocessor.
+fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
+    let Options { init, targets, threads, data_model, preprocessor, .. } = reading.options;
+    reading.refuse(&[
+        (init.is_some(), "--init is for .pds files", "the program says itself where it starts"),
+        (!targets.is_empty(), "--target is for .pds files", "write `assert` into the program"),
+    ])?;
+    let own = reading.source.text.clone();
+    let is_source = reading.path.extension().is_some_and(|ending| ending == "c");
+    let parsed = if is_source {
+        let text = allways_c::source::preprocess_for(reading.path, preprocessor.as_deref(), *data_model)
+            .map_err(|error| LoadError::Unfit("the preprocessor fails".to_string(), error))?;
+        let map = LineMap::of_source(&text, &reading.path.to_string_lossy(), &own);
+        allways_c::read(&text, &map, *data_model)
+    } else {
+        allways_c::read(&own, &LineMap::identity(&own), *data_model)
+    };
+    let mut diagnostics = Diagnostics::default();
+    let (program, externals) = match parsed {
+        Ok(lowered) => (Some(lowered.program), lowered.externals),
+        Err(errors) => {
+            for error in errors {
+                let span = error.span.start as usize..error.span.end as usize;
+                diagnostics.add(Severity::Error, span, || (error.message, None));
+            }
+            (None, BTreeSet::new())
+        }
+    };
+    if let Some(program) = &program {
+        threads.threads(program, 1)?;
+    }
+    let mut loaded = reading.loaded(program, diagnostics, |program| Model::Program(Arc::new(program)))?;
+    if !externals.is_empty() {
+        let names: Vec<String> = externals.iter().map(|name| format!("`{name}`")).collect();
+        loaded.warnings.push(format!(
+            "assumed to have no effect and any result, since no body is known: {}",
+            names.join(", ")
+        ));
+    }
+    Ok(loaded)
 }
 
 /// Reads rules without their initial state, which is arbitrary.

@@ -1,23 +1,33 @@
 //! C programs with threads, as programs of the model.
 //!
-//! The way of a text: `source` runs the preprocessor where one is needed and keeps the way back from its lines to those
-//! of the user; `normalise` takes out what the parser does not read; `sema` resolves names and types ([`typed`]);
+//! The way of a text: [`source`] runs the preprocessor where one is needed and keeps the way back from its lines to those
+//! of the user; `normalise` takes out what the parser does not read; [`sema`] resolves names and types ([`typed`]);
 //! [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
 //! [`fuse`](mod@fuse) joins the steps that no other thread can see.
 
 pub mod fuse;
+mod lexer;
 pub mod library;
 pub mod lower;
+mod normalise;
+mod parse;
 pub mod pointers;
+pub mod sema;
 pub mod slots;
+pub mod source;
 pub mod typed;
 pub mod walk;
 
-/// Why a text is not read, or a program not followed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CError {
-    /// Where.
-    pub span: typed::Span,
-    /// Why.
-    pub message: String,
+use lower::Lowered;
+use sema::CError;
+use source::LineMap;
+use typed::DataModel;
+
+/// Reads a preprocessed text: a program of the model, its invisible steps joined.
+pub fn read(text: &[u8], map: &LineMap, model: DataModel) -> Result<Lowered, Vec<CError>> {
+    let unit = sema::analyse(text, map, model)?;
+    let mut lowered = lower::lower(&unit).map_err(|error| vec![error])?;
+    fuse::forget_unreachable(&mut lowered.program);
+    fuse::fuse(&mut lowered.program);
+    Ok(lowered)
 }

@@ -33,7 +33,8 @@ mod threads;
 
 use crate::pointers::{Class, Pointers, Site};
 use crate::typed::{Expr, FunctionId, Type, Unit, VariableId};
-use crate::{CError, slots};
+use crate::sema::CError;
+use crate::slots;
 use allways_model::program::{
     Edge, Expr as Model, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Template,
     Value, Variable,
