@@ -51,10 +51,10 @@ pub fn fuse(program: &mut Program) {
     for procedure in &program.procedures {
         cut[procedure.entry] = true;
     }
-    // Where a call returns to, a section cannot go on.
+    // After a call or the start of a thread, a section cannot go on.
     for location in &program.locations {
         for edge in &location.edges {
-            if matches!(edge.op, Op::Call(..)) {
+            if matches!(edge.op, Op::Call(..) | Op::Spawn(..)) {
                 cut[edge.to] = true;
             }
         }
@@ -62,7 +62,9 @@ pub fn fuse(program: &mut Program) {
     let mut leave: Vec<Option<LocationId>> = vec![None; count];
     for location in 0..count {
         let here = &program.locations[location];
-        let calls = here.edges.iter().any(|edge| matches!(edge.op, Op::Call(..) | Op::Return(_)));
+        // These are no part of a section.
+        let calls =
+            here.edges.iter().any(|edge| matches!(edge.op, Op::Call(..) | Op::Return(_) | Op::Spawn(..)));
         let begins = here.edges.iter().any(|edge| matches!(edge.op, Op::AtomicBegin));
         if !cut[location] || calls || !begins && here.edges.iter().all(|edge| cut[edge.to]) {
             continue;

@@ -5,6 +5,7 @@
 //! [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
 //! [`fuse`](mod@fuse) joins the steps that no other thread can see.
 
+mod choices;
 pub mod fuse;
 mod lexer;
 pub mod library;
@@ -28,6 +29,7 @@ pub fn read(text: &[u8], map: &LineMap, model: DataModel) -> Result<Lowered, Vec
     let unit = sema::analyse(text, map, model)?;
     let mut lowered = lower::lower(&unit).map_err(|error| vec![error])?;
     fuse::forget_unreachable(&mut lowered.program);
+    choices::narrow(&mut lowered.program);
     fuse::fuse(&mut lowered.program);
     Ok(lowered)
 }

@@ -22,6 +22,7 @@
 
 mod body;
 mod calls;
+mod constants;
 mod expressions;
 mod heap;
 mod layout;
@@ -32,9 +33,9 @@ mod synchronisation;
 mod threads;
 
 use crate::pointers::{Class, Pointers, Site};
-use crate::typed::{Expr, FunctionId, Type, Unit, VariableId};
 use crate::sema::CError;
 use crate::slots;
+use crate::typed::{Expr, FunctionId, Type, Unit, VariableId};
 use allways_model::program::{
     Edge, Expr as Model, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Template,
     Value, Variable,
@@ -126,6 +127,8 @@ struct Lowering<'u> {
     sites: HashMap<Site, usize>,
     /// The types of what calls allocate.
     allocated: HashMap<Site, Type>,
+    /// Variables that nobody ever writes, and their values.
+    constants: HashMap<VariableId, i128>,
     /// Accesses through pointers, by class, to be checked against the objects there.
     accesses: Vec<(Class, Type, Span)>,
     /// Classes whose addresses became integers.
@@ -143,10 +146,13 @@ pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
     let Some(main) = main else {
         return refuse(Span::default(), "expected a function `main`, found none");
     };
+    let pointers = Pointers::of(unit);
+    let constants = constants::find(unit, &pointers);
     let lowered = Lowered { program: Program::default(), externals: BTreeSet::new(), widened: Vec::new() };
     let mut lowering = Lowering {
         unit,
-        pointers: Pointers::of(unit),
+        pointers,
+        constants,
         objects: Vec::new(),
         statics: HashMap::new(),
         locations: Vec::new(),

@@ -195,6 +195,9 @@ impl Lowering<'_> {
                 if matches!(expr.ty.plain(), Type::Float(_)) {
                     return refuse(span, "floating-point numbers are not followed");
                 }
+                if let Some(value) = self.constant_value(expr) {
+                    return Ok(constant(value));
+                }
                 if let ExprKind::Variable(variable) = place.kind
                     && let Some(bound) = self.body.bound.get(&variable).cloned()
                 {

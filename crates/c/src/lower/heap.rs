@@ -77,7 +77,8 @@ impl Lowering<'_> {
         let Some(ty) = self.allocated.get(&std::ptr::from_ref(call)).cloned() else {
             return refuse(span, "memory is allocated whose type is not known");
         };
-        let (count, size) = (constant(times), constant(Some(bytes)));
+        let (count, size) =
+            (times.map_or(Some(1), |times| self.constant_value(times)), self.constant_value(bytes));
         let total = match (count, size) {
             (Some(count), Some(size)) => count * size,
             _ => return refuse(span, "memory is allocated whose size is not constant"),
@@ -104,14 +105,6 @@ impl Lowering<'_> {
         let next = self.hidden(&format!("#allocated{}", self.heap.len() + 1));
         let next = self.part(next, int(), 0);
         Ok(Pool { object, size, next })
-    }
-}
-
-fn constant(expr: Option<&Expr>) -> Option<i128> {
-    match expr.map(|expr| &walk::through_casts(expr).kind) {
-        None => Some(1),
-        Some(ExprKind::Int(value)) => Some(*value),
-        Some(_) => None,
     }
 }
 

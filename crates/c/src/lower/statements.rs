@@ -173,7 +173,7 @@ impl Lowering<'_> {
     ) -> Result<()> {
         if first
             && self.creates_threads(body)
-            && let Some(rounds) = rounds(condition, step, body, before)
+            && let Some(rounds) = self.rounds(condition, step, body, before)
         {
             return self.unroll(step, body, rounds, span);
         }
@@ -363,56 +363,6 @@ fn each_case<'a>(stmt: &'a Stmt, see: &mut dyn FnMut(&'a Stmt, Option<(i128, i12
     }
 }
 
-/// How many rounds a loop has that counts from a constant to a constant, by steps that are constant.
-fn rounds(
-    condition: Option<&Expr>,
-    step: Option<&Expr>,
-    body: &Stmt,
-    before: Option<&Stmt>,
-) -> Option<usize> {
-    let (variable, first) = starts_with(before?)?;
-    let (operator, limit) = compares_with(condition?, variable)?;
-    let by = steps_by(step?, variable)?;
-    let mut touched = false;
-    walk::statement(body, &mut |expr| {
-        let target = match &expr.kind {
-            ExprKind::Assign(to, _)
-            | ExprKind::AssignOp(_, to, _, _)
-            | ExprKind::AssignPointerAdd(to, _)
-            | ExprKind::Step(to, _, _)
-            | ExprKind::AddressOf(to) => to,
-            _ => return,
-        };
-        touched |= matches!(target.kind, ExprKind::Variable(other) if other == variable);
-    });
-    if touched {
-        return None;
-    }
-    let holds = |value: i128| match operator {
-        Binary::Less => value < limit,
-        Binary::LessEqual => value <= limit,
-        Binary::Greater => value > limit,
-        Binary::GreaterEqual => value >= limit,
-        Binary::Unequal => value != limit,
-        _ => false,
-    };
-    let mut value = first;
-    for round in 0..=MOST_ROUNDS {
-        if !holds(value) {
-            return Some(round);
-        }
-        value += by;
-    }
-    None
-}
-
-fn constant_of(expr: &Expr) -> Option<i128> {
-    match walk::through_casts(expr).kind {
-        ExprKind::Int(value) => Some(value),
-        _ => None,
-    }
-}
-
 fn variable_of(expr: &Expr) -> Option<VariableId> {
     match &walk::through_casts(expr).kind {
         ExprKind::Load(place) => match place.kind {
@@ -423,43 +373,94 @@ fn variable_of(expr: &Expr) -> Option<VariableId> {
     }
 }
 
-fn starts_with(stmt: &Stmt) -> Option<(VariableId, i128)> {
-    match &stmt.kind {
-        StmtKind::Declare(variable, Some(initial)) => match &initial[..] {
-            [Initial { path, value }] if path.is_empty() => Some((*variable, constant_of(value)?)),
-            _ => None,
-        },
-        StmtKind::Expr(expr) => match &walk::through_casts(expr).kind {
-            ExprKind::Assign(to, value) => match to.kind {
-                ExprKind::Variable(variable) => Some((variable, constant_of(value)?)),
+/// Loops that count.
+impl Lowering<'_> {
+    /// How many rounds a loop has that counts from a constant to a constant, by steps that are constant.
+    fn rounds(
+        &self,
+        condition: Option<&Expr>,
+        step: Option<&Expr>,
+        body: &Stmt,
+        before: Option<&Stmt>,
+    ) -> Option<usize> {
+        let (variable, first) = self.starts_with(before?)?;
+        let (operator, limit) = self.compares_with(condition?, variable)?;
+        let by = self.steps_by(step?, variable)?;
+        let mut touched = false;
+        walk::statement(body, &mut |expr| {
+            let target = match &expr.kind {
+                ExprKind::Assign(to, _)
+                | ExprKind::AssignOp(_, to, _, _)
+                | ExprKind::AssignPointerAdd(to, _)
+                | ExprKind::Step(to, _, _)
+                | ExprKind::AddressOf(to) => to,
+                _ => return,
+            };
+            touched |= matches!(target.kind, ExprKind::Variable(other) if other == variable);
+        });
+        if touched {
+            return None;
+        }
+        let holds = |value: i128| match operator {
+            Binary::Less => value < limit,
+            Binary::LessEqual => value <= limit,
+            Binary::Greater => value > limit,
+            Binary::GreaterEqual => value >= limit,
+            Binary::Unequal => value != limit,
+            _ => false,
+        };
+        let mut value = first;
+        for round in 0..=MOST_ROUNDS {
+            if !holds(value) {
+                return Some(round);
+            }
+            value += by;
+        }
+        None
+    }
+
+    fn starts_with(&self, stmt: &Stmt) -> Option<(VariableId, i128)> {
+        match &stmt.kind {
+            StmtKind::Declare(variable, Some(initial)) => match &initial[..] {
+                [Initial { path, value }] if path.is_empty() => {
+                    Some((*variable, self.constant_value(value)?))
+                }
+                _ => None,
+            },
+            StmtKind::Expr(expr) => match &walk::through_casts(expr).kind {
+                ExprKind::Assign(to, value) => match to.kind {
+                    ExprKind::Variable(variable) => Some((variable, self.constant_value(value)?)),
+                    _ => None,
+                },
                 _ => None,
             },
             _ => None,
-        },
-        _ => None,
+        }
     }
-}
 
-fn compares_with(condition: &Expr, variable: VariableId) -> Option<(Binary, i128)> {
-    let ExprKind::Binary(operator, left, right) = &walk::through_casts(condition).kind else { return None };
-    (variable_of(left)? == variable).then_some((*operator, constant_of(right)?))
-}
+    fn compares_with(&self, condition: &Expr, variable: VariableId) -> Option<(Binary, i128)> {
+        let ExprKind::Binary(operator, left, right) = &walk::through_casts(condition).kind else {
+            return None;
+        };
+        (variable_of(left)? == variable).then_some((*operator, self.constant_value(right)?))
+    }
 
-fn steps_by(step: &Expr, variable: VariableId) -> Option<i128> {
-    let is = |to: &Expr| matches!(to.kind, ExprKind::Variable(other) if other == variable);
-    match &walk::through_casts(step).kind {
-        ExprKind::Step(to, by, _) if is(to) => Some((*by).into()),
-        ExprKind::AssignOp(Binary::Plus, to, value, _) if is(to) => constant_of(value),
-        ExprKind::AssignOp(Binary::Minus, to, value, _) if is(to) => Some(-constant_of(value)?),
-        ExprKind::Assign(to, value) if is(to) => match &walk::through_casts(value).kind {
-            ExprKind::Binary(Binary::Plus, left, right) if variable_of(left) == Some(variable) => {
-                constant_of(right)
-            }
-            ExprKind::Binary(Binary::Minus, left, right) if variable_of(left) == Some(variable) => {
-                Some(-constant_of(right)?)
-            }
+    fn steps_by(&self, step: &Expr, variable: VariableId) -> Option<i128> {
+        let is = |to: &Expr| matches!(to.kind, ExprKind::Variable(other) if other == variable);
+        match &walk::through_casts(step).kind {
+            ExprKind::Step(to, by, _) if is(to) => Some((*by).into()),
+            ExprKind::AssignOp(Binary::Plus, to, value, _) if is(to) => self.constant_value(value),
+            ExprKind::AssignOp(Binary::Minus, to, value, _) if is(to) => Some(-self.constant_value(value)?),
+            ExprKind::Assign(to, value) if is(to) => match &walk::through_casts(value).kind {
+                ExprKind::Binary(Binary::Plus, left, right) if variable_of(left) == Some(variable) => {
+                    self.constant_value(right)
+                }
+                ExprKind::Binary(Binary::Minus, left, right) if variable_of(left) == Some(variable) => {
+                    Some(-self.constant_value(right)?)
+                }
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
+        }
     }
 }

@@ -228,6 +228,9 @@ impl Lowering<'_> {
                 Ok(vec![Model::Choose(low, high)])
             }
             Type::Float(_) => Ok(Vec::new()),
+            Type::Pointer(_) if name.starts_with("__VERIFIER_nondet") => {
+                Ok(vec![Model::Choose(0, Value::MAX)])
+            }
             _ => refuse(call.span, format!("`{name}` is not known, and its result is a pointer or a struct")),
         }
     }

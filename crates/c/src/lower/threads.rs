@@ -185,6 +185,9 @@ impl Lowering<'_> {
         argument: &Expr,
         span: Span,
     ) -> Result<()> {
+        if self.body.atomic > 0 {
+            return refuse(span, "a thread is created inside an atomic section");
+        }
         let started = walk::through_casts(start);
         let functions = match &started.kind {
             ExprKind::AddressOf(place) | ExprKind::Load(place)

@@ -1,0 +1,70 @@
+//! Variables that are never written, and the values of constant expressions with them.
+
+use super::Lowering;
+use crate::pointers::{Pointers, root};
+use crate::slots;
+use crate::typed::{Binary, Expr, ExprKind, Storage, Type, Unit, VariableId};
+use crate::walk;
+use std::collections::{HashMap, HashSet};
+
+/// The integers that live for the whole run, are never written, and whose address is not kept.
+pub(super) fn find(unit: &Unit, pointers: &Pointers) -> HashMap<VariableId, i128> {
+    let mut written: HashSet<VariableId> = pointers.escapes.clone();
+    for function in &unit.functions {
+        walk::statements(function.body.as_deref().unwrap_or_default(), &mut |expr| match &expr.kind {
+            ExprKind::Assign(to, _)
+            | ExprKind::AssignOp(_, to, _, _)
+            | ExprKind::AssignPointerAdd(to, _)
+            | ExprKind::Step(to, _, _)
+            | ExprKind::AddressOf(to) => written.extend(root(to)),
+            _ => {}
+        });
+    }
+    let constant = |(number, variable): (usize, &crate::typed::Variable)| {
+        let id = VariableId(number);
+        let plain = matches!(variable.ty, Type::Int(_))
+            && variable.storage == Storage::Static
+            && !variable.external
+            && !written.contains(&id);
+        let value = match &variable.initial[..] {
+            [] => Some(0),
+            [one] => match one.value.kind {
+                ExprKind::Int(value) => Some(value),
+                _ => None,
+            },
+            _ => None,
+        };
+        value.filter(|_| plain).map(|value| (id, value))
+    };
+    unit.variables.iter().enumerate().filter_map(constant).collect()
+}
+
+impl Lowering<'_> {
+    /// The value of an expression that is constant.
+    pub(super) fn constant_value(&self, expr: &Expr) -> Option<i128> {
+        let wrap = |value: i128| match expr.ty.plain() {
+            Type::Int(int) => Some(slots::machine(*int).wrap(value)),
+            _ => Some(value),
+        };
+        match &expr.kind {
+            ExprKind::Int(value) => Some(*value),
+            ExprKind::Load(place) => match place.kind {
+                ExprKind::Variable(variable) => self.constants.get(&variable).copied(),
+                _ => None,
+            },
+            ExprKind::Cast(part) => wrap(self.constant_value(part)?),
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (self.constant_value(left)?, self.constant_value(right)?);
+                wrap(match operator {
+                    Binary::Plus => left.checked_add(right)?,
+                    Binary::Minus => left.checked_sub(right)?,
+                    Binary::Times => left.checked_mul(right)?,
+                    Binary::Divide => left.checked_div(right)?,
+                    Binary::Remainder => left.checked_rem(right)?,
+                    _ => return None,
+                })
+            }
+            _ => None,
+        }
+    }
+}
