@@ -224,7 +224,9 @@ impl Writer<'_> {
 
     /// Blanks the next so many tokens and goes on after them.
     fn skip(&mut self, count: usize) {
-        if let (Some(first), Some(last)) = (self.token(0), self.token(count.saturating_sub(1))) {
+        if let (Some(first), Some(last)) =
+            (self.token(0), count.checked_sub(1).and_then(|last| self.token(last)))
+        {
             blank(&mut self.out, first.start, last.end);
         }
         self.next += count;
