@@ -48,7 +48,9 @@ impl Said {
 impl Analyser<'_> {
     /// What the attributes say that follow a part of the parser's text.
     pub(super) fn attributes_after(&mut self, range: Range) -> Said {
-        let end = self.normal.original(range.end);
+        let (start, end) = (self.normal.original(range.start), self.normal.original(range.end));
+        // The parser may have gone on over blanks.
+        let end = start + self.normal.bare.get(start..end).unwrap_or(b"").trim_ascii_end().len();
         let all = &self.normal.attributes;
         let first = all.partition_point(|block| block.start < end);
         let blank = |block: &&Attributes| {
@@ -72,11 +74,13 @@ impl Analyser<'_> {
     pub(super) fn attributes_between(&mut self, from: usize, to: usize) -> Said {
         let (from, to) = (self.normal.original(from), self.normal.original(to));
         let all = &self.normal.attributes;
-        let first = all.partition_point(|block| block.after.1 < from);
+        // They may stand in front of everything.
+        let front = self.normal.bare.get(..from).unwrap_or(b"").trim_ascii_end().len();
+        let first = all.partition_point(|block| block.start < front);
         let inside = |block: &&Attributes| block.start < to;
         let no_type = |block: &&Attributes| {
             let token = self.normal.clean.get(block.after.0..block.after.1).unwrap_or(b"");
-            !matches!(token, b"}" | b"struct" | b"union" | b"enum" | b"{" | b",")
+            block.after.0 < from || !matches!(token, b"}" | b"struct" | b"union" | b"enum" | b"{" | b",")
         };
         let blocks: Vec<_> = all.iter().skip(first).take_while(inside).filter(no_type).cloned().collect();
         self.say(&blocks)

@@ -284,18 +284,25 @@ impl Analyser<'_> {
         if node.node.declarators.is_empty() {
             let anonymous = matches!(&base, Type::Record(_)) && anonymous(&node.node.specifiers);
             if anonymous {
-                let (packed, align) = (front.packed, front.align.max(given));
-                members.push(Member { name: String::new(), ty: base, bits: None, packed, align });
+                let (packed, align) = (front.packed, front.align);
+                members.push(Member {
+                    name: String::new(),
+                    ty: base,
+                    bits: None,
+                    packed,
+                    align,
+                    natural: given,
+                });
             }
             return Ok(());
         }
         for declarator in &node.node.declarators {
             let (mut name, mut ty) = (String::new(), base.clone());
-            let mut align = given;
+            let mut natural = given;
             if let Some(inner) = &declarator.node.declarator {
                 let declared = self.declarator(base.clone(), inner)?;
                 if declared.derived {
-                    align = None;
+                    natural = None;
                 }
                 (name, ty) = (declared.name, declared.ty);
             }
@@ -313,7 +320,8 @@ impl Analyser<'_> {
                 return self.error(declarator.span, "a member cannot be a function");
             }
             let packed = front.packed || after.packed;
-            members.push(Member { name, ty, bits, packed, align: align.max(front.align).max(after.align) });
+            let align = front.align.max(after.align);
+            members.push(Member { name, ty, bits, packed, align, natural });
         }
         Ok(())
     }
