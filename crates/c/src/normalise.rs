@@ -83,6 +83,7 @@ pub(crate) fn normalise(text: &[u8]) -> Result<Normal, Refusal> {
         braces: 0,
         parens: 0,
         body: true,
+        value: false,
     };
     writer.run();
     let Writer { mut out, mut insertions, attributes, .. } = writer;
@@ -182,6 +183,8 @@ struct Writer<'a> {
     parens: usize,
     /// Whether the last brace that was opened at file scope is that of a function.
     body: bool,
+    /// Whether an `=` has been seen in this declaration at file scope.
+    value: bool,
 }
 
 impl Writer<'_> {
@@ -262,17 +265,19 @@ impl Writer<'_> {
         match self.lexed.spelling(token) {
             b"{" => {
                 if self.braces == 0 {
-                    self.body = matches!(self.last_spelling(), b")" | b";");
+                    self.body = matches!(self.last_spelling(), b")" | b";") && !self.value;
                 }
                 self.braces += 1;
             }
             b";" if self.braces == 0 && self.parens == 0 => {
+                self.value = false;
                 let last = self.last_spelling();
                 if last.is_empty() || last == b";" || (last == b"}" && self.body) {
                     blank(&mut self.out, token.start, token.end);
                 }
             }
             b"}" => self.braces = self.braces.saturating_sub(1),
+            b"=" if self.braces == 0 => self.value = true,
             b"(" => self.parens += 1,
             b")" => self.parens = self.parens.saturating_sub(1),
             b"?" if self.spelling(1) == b":" => self.insertions.push((token.end, " __allways_omitted ")),
@@ -337,15 +342,29 @@ impl Writer<'_> {
         false
     }
 
-    /// A function at file scope whose result has no type.
+    /// A function or variable at file scope without a type.
     fn without_type(&self, word: &[u8]) -> bool {
-        let start = matches!(self.last_spelling(), b"" | b";" | b"}") && self.braces == 0 && self.parens == 0;
-        if !start || TYPES.contains(&word) || matches!(word, b"typeof" | b"__typeof" | b"__typeof__") {
+        let last = self.last_spelling();
+        let storage = matches!(last, b"static" | b"extern");
+        let start = matches!(last, b"" | b";") || (last == b"}" && self.body) || storage;
+        if self.braces > 0
+            || self.parens > 0
+            || !start
+            || TYPES.contains(&word)
+            || matches!(word, b"typeof" | b"__typeof" | b"__typeof__" | b"_Thread_local" | b"register")
+        {
             return false;
         }
         let count = self.group(1);
         let after = self.spelling(1 + count);
-        count > 0 && (after == b"{" || TYPES.contains(&after))
+        match count {
+            0 => !storage && matches!(after, b";" | b"="),
+            _ => {
+                after == b"{"
+                    || (TYPES.contains(&after) && !storage)
+                    || (after == b";" && self.spelling(2) == b")")
+            }
+        }
     }
 
     /// Keeps what attributes say: `__attribute__((name(arguments), …))` or `_Alignas(argument)`.

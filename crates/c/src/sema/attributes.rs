@@ -23,29 +23,21 @@ pub(super) struct Said {
     vector: Option<u64>,
 }
 
-impl Said {
-    /// The type with its mode.
-    pub(super) fn apply(&self, ty: Type) -> Type {
-        let ty = match (ty, self.mode) {
+impl Analyser<'_> {
+    /// The type that attributes make of another one. Vectors are structs that nothing can be done with.
+    pub(super) fn attributed(&mut self, said: &Said, ty: Type) -> Type {
+        let ty = match (ty, said.mode) {
             (Type::Int(old), Some(bytes)) => int(bytes * 8, old.signed),
             (Type::Float(_), Some(bytes)) => Type::Float(bytes),
             (ty, _) => ty,
         };
-        match (self.vector, &ty) {
-            (Some(bytes), Type::Int(part)) => {
-                let length = bytes / u64::from(part.bits / 8).max(1);
-                Type::Array(Box::new(ty), Some(length))
-            }
-            (Some(bytes), Type::Float(part)) => {
-                let length = bytes / u64::from(*part).max(1);
-                Type::Array(Box::new(ty), Some(length))
-            }
+        let size = self.size(&ty).filter(|&size| size > 0 && matches!(ty, Type::Int(_) | Type::Float(_)));
+        match (said.vector, size) {
+            (Some(bytes), Some(size)) => self.opaque("vector", ty, bytes / size, bytes),
             _ => ty,
         }
     }
-}
 
-impl Analyser<'_> {
     /// What the attributes say that follow a part of the parser's text.
     pub(super) fn attributes_after(&mut self, range: Range) -> Said {
         let (start, end) = (self.normal.original(range.start), self.normal.original(range.end));

@@ -65,6 +65,12 @@ impl Analyser<'_> {
             }
             return self.error(expression.span, "an array needs braces or a string");
         }
+        if let (Type::Record(_), Expression::CompoundLiteral(literal)) = (plain(ty), &expression.node)
+            && self.type_name(&literal.node.type_name)? == *ty
+        {
+            self.list(ty, &[], &literal.node.initializer_list, parts)?;
+            return Ok(());
+        }
         let value = self.value(expression)?;
         let value = self.convert(value, ty)?;
         parts.push(Initial { path: Vec::new(), value });
@@ -312,6 +318,13 @@ impl Analyser<'_> {
                 self.fill(ty, path, items, false, parts)?;
             }
             Type::Record(_) => {
+                if let Expression::CompoundLiteral(literal) = &expression.node
+                    && self.type_name(&literal.node.type_name)? == *plain(ty)
+                {
+                    self.list(ty, path, &literal.node.initializer_list, parts)?;
+                    items.advance();
+                    return Ok(());
+                }
                 let value = match items.value.take() {
                     Some(value) => value,
                     None => self.value(expression)?,
@@ -364,12 +377,17 @@ impl Analyser<'_> {
     /// `(T){ … }`: a variable; in a function, `*({ its declaration; &variable; })`.
     pub(super) fn compound_literal(&mut self, node: &Node<CompoundLiteral>) -> Res<Expr> {
         let mut ty = self.type_name(&node.node.type_name)?;
-        let span = self.span(node.span);
         let mut parts = Vec::new();
         let length = self.list(&ty, &[], &node.node.initializer_list, &mut parts)?;
         if let Type::Array(_, open @ None) = &mut ty {
             *open = Some(length);
         }
+        self.literal_object(ty, parts, node.span)
+    }
+
+    /// The object of a compound literal.
+    pub(super) fn literal_object(&mut self, ty: Type, mut parts: Vec<Initial>, range: Range) -> Res<Expr> {
+        let span = self.span(range);
         let id = VariableId(self.unit.variables.len());
         let name = format!("({}){{…}}", self.show(&ty));
         let storage = match &self.inside {

@@ -145,6 +145,7 @@ impl Analyser<'_> {
         let hexadecimal = spelling.starts_with("0x");
         let body = spelling.trim_end_matches(|letter: char| {
             matches!(letter, 'l' | 'i' | 'j' | 'q' | 'w')
+                || (letter == 'd' && !hexadecimal)
                 || (letter == 'f' && (!hexadecimal || spelling.contains('p')))
         });
         let suffix = spelling.get(body.len()..)?;

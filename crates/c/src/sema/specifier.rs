@@ -179,7 +179,8 @@ impl Analyser<'_> {
         if !words.complex {
             return Ok(ty);
         }
-        Ok(self.opaque("_Complex", ty, 2))
+        let align = self.layout(&ty).map_or(8, |layout| layout.align);
+        Ok(self.opaque("_Complex", ty, 2, align))
     }
 
     /// Types that the compiler knows without a declaration.
@@ -187,11 +188,7 @@ impl Analyser<'_> {
         match name {
             "__int128" | "__int128_t" | "__uint128_t" => {
                 if self.wide.is_none() {
-                    let ty = self.opaque("__int128", int(64, true), 2);
-                    if let Some(record) = self.unit.records.last_mut() {
-                        record.layout = Some(Layout { size: 16, align: 16 });
-                    }
-                    self.wide = Some(ty);
+                    self.wide = Some(self.opaque("__int128", int(64, true), 2, 16));
                 }
                 self.wide.clone()
             }
@@ -200,7 +197,7 @@ impl Analyser<'_> {
                     self.va_list = Some(match self.unit.model {
                         DataModel::Ilp32 => Type::Pointer(Box::new(CHAR)),
                         DataModel::Lp64 => {
-                            let tag = self.opaque("__va_list_tag", int(64, false), 3);
+                            let tag = self.opaque("__va_list_tag", int(64, false), 3, 8);
                             Type::Array(Box::new(tag), Some(1))
                         }
                     });
@@ -212,7 +209,7 @@ impl Analyser<'_> {
     }
 
     /// A struct of a few numbers whose use in arithmetic is an error.
-    fn opaque(&mut self, name: &str, part: Type, count: u64) -> Type {
+    pub(super) fn opaque(&mut self, name: &str, part: Type, count: u64, align: u64) -> Type {
         let layout = self.layout(&part).unwrap_or(Layout { size: 8, align: 8 });
         let field = |number: u64| Field {
             name: format!("part{number}"),
@@ -221,7 +218,7 @@ impl Analyser<'_> {
             bits: None,
         };
         let fields = (0..count).map(field).collect();
-        let layout = Some(Layout { size: layout.size * count, align: layout.align });
+        let layout = Some(Layout { size: layout.size * count, align });
         self.unit.records.push(Record { name: name.to_string(), union: false, fields, layout });
         Type::Record(RecordId(self.unit.records.len() - 1))
     }
@@ -315,7 +312,8 @@ impl Analyser<'_> {
                 .or(declarator.node.declarator.as_ref().map(|inner| inner.span))
                 .unwrap_or(declarator.span);
             let after: Said = self.attributes_after(end);
-            ty = after.apply(front.apply(ty));
+            ty = self.attributed(&front, ty);
+            ty = self.attributed(&after, ty);
             if let Type::Function(_) = ty {
                 return self.error(declarator.span, "a member cannot be a function");
             }
