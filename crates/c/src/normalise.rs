@@ -132,7 +132,7 @@ const SILENT: [&[u8]; 15] = [
 ];
 
 /// Words of GNU and the standard ones for them.
-const SPELLINGS: [(&[u8], &[u8]); 10] = [
+const SPELLINGS: [(&[u8], &[u8]); 9] = [
     (b"__const", b"const"),
     (b"__const__", b"const"),
     (b"__volatile", b"volatile"),
@@ -142,7 +142,6 @@ const SPELLINGS: [(&[u8], &[u8]); 10] = [
     (b"__typeof", b"typeof"),
     (b"__typeof__", b"typeof"),
     (b"__complex__", b"_Complex"),
-    (b"__asm__", b"asm"),
 ];
 
 /// Words that start a declaration.
@@ -408,7 +407,11 @@ impl Writer<'_> {
             self.skip(1 + qualifiers + count);
             return true;
         }
-        self.overwrite(token, b"asm");
+        if self.spelling(0) == b"asm" {
+            // The parser takes `asm` for a name.
+            self.insertions.push((token.start, "__"));
+            self.insertions.push((token.end, "__"));
+        }
         self.last = Some(token);
         self.next += 1;
         self.skip(qualifiers);
