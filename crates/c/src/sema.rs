@@ -6,10 +6,12 @@
 mod attributes;
 mod builtin;
 mod call;
+mod compound;
 mod constant;
 mod convert;
 mod declarator;
 mod declare;
+mod enumeration;
 mod expr;
 mod function;
 mod init;
