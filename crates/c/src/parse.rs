@@ -97,7 +97,10 @@ pub(crate) fn parse(normal: &Normal) -> Result<TranslationUnit, Refusal> {
                 [] => String::new(),
                 [one] => format!("; expected `{one}`"),
                 some if some.len() <= 6 => format!("; expected one of `{}`", some.join("` `")),
-                _ => String::new(),
+                some => match [";", ")", "}"].into_iter().find(|sign| some.contains(sign)) {
+                    Some(sign) => format!("; is a `{sign}` missing?"),
+                    None => String::new(),
+                },
             };
             Err((start, end, format!("{what} is not read here{hint}")))
         }

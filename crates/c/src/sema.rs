@@ -6,10 +6,12 @@
 mod attributes;
 mod builtin;
 mod call;
+mod compound;
 mod constant;
 mod convert;
 mod declarator;
 mod declare;
+mod enumeration;
 mod expr;
 mod function;
 mod init;
@@ -96,8 +98,8 @@ enum Symbol {
     AutoType,
     /// A variable.
     Variable(VariableId),
-    /// An array whose length is computed: the variable points to its elements.
-    OpenArray(VariableId),
+    /// An array whose length is computed: the first variable points to it, the second one is its size.
+    OpenArray(VariableId, VariableId),
     /// A function: its name is the key of [`Analyser::functions`].
     Function,
     /// A constant of an enumeration.

@@ -50,6 +50,40 @@ pub fn preprocess_for(path: &Path, command: Option<&[String]>, model: DataModel)
     preprocess(path, &command)
 }
 
+/// A text that is ready to be analysed.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The file, as the user reads it.
+    pub shown: Vec<u8>,
+    /// The preprocessed text.
+    pub text: Vec<u8>,
+    /// The way from places in `text` to places in `shown`.
+    pub map: LineMap,
+}
+
+/// Reads a file: a `.i` file as it is, any other through a preprocessor (see [`preprocess_for`]). Without a preprocessor, a
+/// file in which it would have nothing to do is read as it is.
+pub fn load(path: &Path, command: Option<&[String]>, model: DataModel) -> Result<Source, String> {
+    let shown = std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    let as_it_is = |shown: Vec<u8>| Source { map: LineMap::identity(&shown), text: shown.clone(), shown };
+    if path.extension().is_some_and(|end| end == "i") {
+        return Ok(as_it_is(shown));
+    }
+    match preprocess_for(path, command, model) {
+        Ok(text) => {
+            let map = LineMap::of_source(&text, &path.to_string_lossy(), &shown);
+            Ok(Source { shown, text, map })
+        }
+        Err(_) if !has_directives(&shown) => Ok(as_it_is(shown)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a line of a text starts with `#`.
+fn has_directives(text: &[u8]) -> bool {
+    text.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"#"))
+}
+
 /// The way from places in a preprocessed text to places in the text that is shown to the user.
 #[derive(Clone, Debug)]
 pub struct LineMap {

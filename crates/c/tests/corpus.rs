@@ -4,7 +4,7 @@
 //! `ALLWAYS_C_CORPUS=… cargo test -p allways-c --test corpus -- --nocapture`
 
 use allways_c::sema::analyse;
-use allways_c::source::{LineMap, preprocess_for};
+use allways_c::source::load;
 use allways_c::typed::DataModel;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,13 @@ use std::time::{Duration, Instant};
 
 /// What became of a file: nothing to say, or why it was refused.
 fn read(path: &Path) -> Result<(), String> {
-    let text = std::fs::read(path).map_err(|error| error.to_string())?;
-    let (text, map) = match path.extension().is_some_and(|end| end == "c") {
-        false => {
-            let map = LineMap::identity(&text);
-            (text, map)
-        }
-        true => {
-            let made = preprocess_for(path, None, DataModel::Lp64).map_err(|error| {
-                let line = error.lines().find(|line| line.contains("error")).unwrap_or(&error);
-                format!("preprocessor: {}", line.rsplit("error: ").next().unwrap_or(line))
-            })?;
-            let map = LineMap::of_source(&made, &path.to_string_lossy(), &text);
-            (made, map)
-        }
+    let source = load(path, None, DataModel::Lp64).map_err(|error| {
+        let line = error.lines().find(|line| line.contains("error")).unwrap_or(&error);
+        format!("preprocessor: {}", line.rsplit("error: ").next().unwrap_or(line))
+    })?;
+    let first = |model| {
+        analyse(&source.text, &source.map, model).map(|_| ()).map_err(|errors| errors.into_iter().next())
     };
-    let first = |model| analyse(&text, &map, model).map(|_| ()).map_err(|errors| errors.into_iter().next());
     match first(DataModel::Lp64).or_else(|_| first(DataModel::Ilp32)) {
         Ok(()) => Ok(()),
         Err(None) => Err("no reason".to_string()),

@@ -23,32 +23,26 @@ pub(super) struct Said {
     vector: Option<u64>,
 }
 
-impl Said {
-    /// The type with its mode.
-    pub(super) fn apply(&self, ty: Type) -> Type {
-        let ty = match (ty, self.mode) {
+impl Analyser<'_> {
+    /// The type that attributes make of another one. Vectors are structs that nothing can be done with.
+    pub(super) fn attributed(&mut self, said: &Said, ty: Type) -> Type {
+        let ty = match (ty, said.mode) {
             (Type::Int(old), Some(bytes)) => int(bytes * 8, old.signed),
             (Type::Float(_), Some(bytes)) => Type::Float(bytes),
             (ty, _) => ty,
         };
-        match (self.vector, &ty) {
-            (Some(bytes), Type::Int(part)) => {
-                let length = bytes / u64::from(part.bits / 8).max(1);
-                Type::Array(Box::new(ty), Some(length))
-            }
-            (Some(bytes), Type::Float(part)) => {
-                let length = bytes / u64::from(*part).max(1);
-                Type::Array(Box::new(ty), Some(length))
-            }
+        let size = self.size(&ty).filter(|&size| size > 0 && matches!(ty, Type::Int(_) | Type::Float(_)));
+        match (said.vector, size) {
+            (Some(bytes), Some(size)) => self.opaque("vector", ty, bytes / size, bytes),
             _ => ty,
         }
     }
-}
 
-impl Analyser<'_> {
     /// What the attributes say that follow a part of the parser's text.
     pub(super) fn attributes_after(&mut self, range: Range) -> Said {
-        let end = self.normal.original(range.end);
+        let (start, end) = (self.normal.original(range.start), self.normal.original(range.end));
+        // The parser may have gone on over blanks.
+        let end = start + self.normal.bare.get(start..end).unwrap_or(b"").trim_ascii_end().len();
         let all = &self.normal.attributes;
         let first = all.partition_point(|block| block.start < end);
         let blank = |block: &&Attributes| {
@@ -72,11 +66,13 @@ impl Analyser<'_> {
     pub(super) fn attributes_between(&mut self, from: usize, to: usize) -> Said {
         let (from, to) = (self.normal.original(from), self.normal.original(to));
         let all = &self.normal.attributes;
-        let first = all.partition_point(|block| block.after.1 < from);
+        // They may stand in front of everything.
+        let front = self.normal.bare.get(..from).unwrap_or(b"").trim_ascii_end().len();
+        let first = all.partition_point(|block| block.start < front);
         let inside = |block: &&Attributes| block.start < to;
         let no_type = |block: &&Attributes| {
             let token = self.normal.clean.get(block.after.0..block.after.1).unwrap_or(b"");
-            !matches!(token, b"}" | b"struct" | b"union" | b"enum" | b"{" | b",")
+            block.after.0 < from || !matches!(token, b"}" | b"struct" | b"union" | b"enum" | b"{" | b",")
         };
         let blocks: Vec<_> = all.iter().skip(first).take_while(inside).filter(no_type).cloned().collect();
         self.say(&blocks)

@@ -20,6 +20,7 @@ impl Analyser<'_> {
         let callee = self.expression(&node.node.callee)?;
         let callee = match callee.kind {
             ExprKind::Function(_) => callee,
+            ExprKind::AddressOf(inner) if matches!(inner.kind, ExprKind::Function(_)) => *inner,
             _ => self.decay(callee),
         };
         let of = match &callee.ty {

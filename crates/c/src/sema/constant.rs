@@ -2,7 +2,7 @@
 
 use super::convert::wrap;
 use super::{Analyser, Res};
-use crate::typed::{Binary, Expr, ExprKind, Int, Storage, Type, Unary};
+use crate::typed::{Binary, Expr, ExprKind, Initial, Int, Stmt, StmtKind, Storage, Type, Unary};
 use lang_c::ast::Expression;
 use lang_c::span::Node;
 
@@ -92,6 +92,23 @@ impl Analyser<'_> {
                     self.constants.get(id).cloned().unwrap_or(Expr { kind: ExprKind::Int(0), ty, span })
                 }
                 _ => Expr { kind: ExprKind::Load(object), ty, span },
+            },
+            ExprKind::Statements(list) => match list.as_slice() {
+                // A compound literal of one number.
+                [
+                    Stmt { kind: StmtKind::Declare(id, Some(parts)), .. },
+                    Stmt { kind: StmtKind::Expr(value), .. },
+                ] => {
+                    let same = match &value.kind {
+                        ExprKind::Load(object) => object.kind == ExprKind::Variable(*id),
+                        _ => false,
+                    };
+                    match parts.as_slice() {
+                        [Initial { path, value }] if same && path.is_empty() => self.settle(value.clone()),
+                        _ => Expr { kind: ExprKind::Statements(list), ty, span },
+                    }
+                }
+                _ => Expr { kind: ExprKind::Statements(list), ty, span },
             },
             ExprKind::Cast(inner) => {
                 let inner = settle(inner);

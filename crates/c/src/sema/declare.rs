@@ -39,7 +39,8 @@ impl Analyser<'_> {
         let mut declared = self.declarator(spec.ty.clone(), &node.node.declarator)?;
         let length = self.length.take();
         let after = self.attributes_after(node.node.declarator.span);
-        declared.ty = after.apply(front.apply(declared.ty));
+        declared.ty = self.attributed(front, declared.ty);
+        declared.ty = self.attributed(&after, declared.ty);
         if spec.typedef {
             if let Type::Record(RecordId(id)) = declared.ty {
                 if after.transparent || front.transparent {
@@ -82,6 +83,7 @@ impl Analyser<'_> {
         };
         let ty = pointer(declared.ty);
         let id = VariableId(self.unit.variables.len());
+        let bytes = VariableId(id.0 + 1);
         let (name, storage) = (declared.name, Storage::Automatic(inside));
         let variable = Variable {
             name: name.clone(),
@@ -92,11 +94,22 @@ impl Analyser<'_> {
             span,
         };
         self.unit.variables.push(variable);
-        self.define(&name, Symbol::OpenArray(id));
+        self.unit.variables.push(Variable {
+            name: format!("sizeof({name})"),
+            ty: size.clone(),
+            storage,
+            initial: Vec::new(),
+            external: false,
+            span,
+        });
+        self.define(&name, Symbol::OpenArray(id, bytes));
+        let element = self.number(element.into(), size.clone(), span);
+        let value = self.operate(Binary::Times, self.cast(length, &size), element, size.clone(), span);
+        let parts = vec![Initial { path: Vec::new(), value }];
+        out.push(Stmt { kind: StmtKind::Declare(bytes, Some(parts)), span });
         self.declare_builtin("__builtin_alloca", declared.range);
         let callee = self.function_designator("__builtin_alloca", declared.range)?;
-        let element = self.number(element.into(), size.clone(), span);
-        let bytes = self.operate(Binary::Times, self.cast(length, &size), element, size, span);
+        let bytes = self.decay(Expr { kind: ExprKind::Variable(bytes), ty: size, span });
         let kind = ExprKind::Call(Box::new(callee), vec![bytes]);
         let memory = Expr { kind, ty: pointer(Type::Void), span };
         let value = self.cast(memory, &ty);

@@ -2,7 +2,7 @@
 
 use super::convert::{is_lvalue, is_scalar};
 use super::{Analyser, INT, Res, Symbol, plain, pointer};
-use crate::typed::{Expr, ExprKind, RecordId, Type};
+use crate::typed::{Expr, ExprKind, Initial, RecordId, Type};
 use lang_c::ast::{
     CastExpression, Expression, GenericAssociation, GenericSelection, Identifier, MemberExpression,
     MemberOperator, OffsetMember, OffsetOfExpression, Statement,
@@ -50,6 +50,9 @@ impl Analyser<'_> {
                 self.size_of(&ty, node.span)
             }
             Expression::SizeOfVal(inner) => {
+                if let Some(size) = self.open_size(&inner.node.0, node.span) {
+                    return Ok(size);
+                }
                 let ty = self.type_of(&inner.node.0)?;
                 self.size_of(&ty, node.span)
             }
@@ -88,7 +91,7 @@ impl Analyser<'_> {
                 let ty = self.unit.variables.get(id.0).map_or(INT, |variable| variable.ty.clone());
                 Ok(Expr { kind: ExprKind::Variable(id), ty, span })
             }
-            Some(Symbol::OpenArray(id)) => {
+            Some(Symbol::OpenArray(id, _)) => {
                 let ty = self.unit.variables.get(id.0).map_or(INT, |variable| variable.ty.clone());
                 let variable = Expr { kind: ExprKind::Variable(id), ty, span };
                 let address = self.decay(variable);
@@ -130,6 +133,14 @@ impl Analyser<'_> {
             Some(size) => Ok(self.number(size.into(), self.unsigned_long(), self.span(range))),
             None => self.error(range, format!("`{}` has no size", self.show(ty))),
         }
+    }
+
+    /// The size of an array whose length is computed.
+    fn open_size(&self, node: &Node<Expression>, range: Range) -> Option<Expr> {
+        let Expression::Identifier(name) = &node.node else { return None };
+        let Some(Symbol::OpenArray(_, size)) = self.lookup(&name.node.name) else { return None };
+        let kind = ExprKind::Variable(*size);
+        Some(self.decay(Expr { kind, ty: self.unsigned_long(), span: self.span(range) }))
     }
 
     fn generic(&mut self, node: &Node<GenericSelection>) -> Res<Expr> {
@@ -239,10 +250,11 @@ impl Analyser<'_> {
             return Ok(Expr { kind: ExprKind::Cast(Box::new(value)), ty: to, span });
         }
         if let Type::Record(RecordId(id)) = to
-            && value.ty != to
-            && self.unit.records.get(id).is_some_and(|record| record.union)
+            && let Some(record) = self.unit.records.get(id).filter(|record| record.union && value.ty != to)
+            && let Some(number) = record.fields.iter().position(|field| field.ty == value.ty)
         {
-            return self.error(node.span, "a cast to a union");
+            let parts = vec![Initial { path: vec![number as u64], value }];
+            return self.literal_object(to, parts, node.span);
         }
         if let Type::Array(..) | Type::Function(_) = to {
             return self.error(node.span, format!("a cast to `{}`", self.show(&to)));

@@ -1,8 +1,8 @@
 //! Initialisers: designators and left-out braces, made into the parts that they fill.
 
 use super::{Analyser, Res, plain};
-use crate::typed::{Expr, ExprKind, Initial, RecordId, Stmt, StmtKind, Storage, Type, Variable, VariableId};
-use lang_c::ast::{CompoundLiteral, Designator, Expression, Initializer, InitializerListItem};
+use crate::typed::{Expr, Initial, RecordId, Type};
+use lang_c::ast::{Designator, Expression, Initializer, InitializerListItem};
 use lang_c::span::{Node, Span as Range};
 
 /// The most elements that a range of a designator fills.
@@ -65,6 +65,12 @@ impl Analyser<'_> {
             }
             return self.error(expression.span, "an array needs braces or a string");
         }
+        if let (Type::Record(_), Expression::CompoundLiteral(literal)) = (plain(ty), &expression.node)
+            && self.type_name(&literal.node.type_name)? == *ty
+        {
+            self.list(ty, &[], &literal.node.initializer_list, parts)?;
+            return Ok(());
+        }
         let value = self.value(expression)?;
         let value = self.convert(value, ty)?;
         parts.push(Initial { path: Vec::new(), value });
@@ -86,7 +92,7 @@ impl Analyser<'_> {
     }
 
     /// A list in braces for an object; gives how many elements an array has by it.
-    fn list(
+    pub(super) fn list(
         &mut self,
         ty: &Type,
         path: &[u64],
@@ -312,6 +318,13 @@ impl Analyser<'_> {
                 self.fill(ty, path, items, false, parts)?;
             }
             Type::Record(_) => {
+                if let Expression::CompoundLiteral(literal) = &expression.node
+                    && self.type_name(&literal.node.type_name)? == *plain(ty)
+                {
+                    self.list(ty, path, &literal.node.initializer_list, parts)?;
+                    items.advance();
+                    return Ok(());
+                }
                 let value = match items.value.take() {
                     Some(value) => value,
                     None => self.value(expression)?,
@@ -343,66 +356,6 @@ impl Analyser<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Initial values of something static must be constant.
-    pub(super) fn constant_parts(&mut self, parts: Vec<Initial>) -> Res<Vec<Initial>> {
-        let mut constant = Vec::new();
-        for part in parts {
-            let value = self.settle(part.value);
-            if !self.is_static(&value) {
-                return Err(super::CError {
-                    span: value.span,
-                    message: "the initial value of something static is not constant".to_string(),
-                });
-            }
-            constant.push(Initial { path: part.path, value });
-        }
-        Ok(constant)
-    }
-
-    /// `(T){ … }`: a variable; in a function, `*({ its declaration; &variable; })`.
-    pub(super) fn compound_literal(&mut self, node: &Node<CompoundLiteral>) -> Res<Expr> {
-        let mut ty = self.type_name(&node.node.type_name)?;
-        let span = self.span(node.span);
-        let mut parts = Vec::new();
-        let length = self.list(&ty, &[], &node.node.initializer_list, &mut parts)?;
-        if let Type::Array(_, open @ None) = &mut ty {
-            *open = Some(length);
-        }
-        let id = VariableId(self.unit.variables.len());
-        let name = format!("({}){{…}}", self.show(&ty));
-        let storage = match &self.inside {
-            Some(inside) => Storage::Automatic(inside.id),
-            None => Storage::Static,
-        };
-        let initial = match self.inside {
-            Some(_) => Vec::new(),
-            None => self.constant_parts(std::mem::take(&mut parts))?,
-        };
-        self.unit.variables.push(Variable { name, ty: ty.clone(), storage, initial, external: false, span });
-        let literal = Expr { kind: ExprKind::Variable(id), ty: ty.clone(), span };
-        if self.inside.is_none() {
-            return Ok(literal);
-        }
-        let whole = super::pointer(ty.clone());
-        let address = Expr { kind: ExprKind::AddressOf(Box::new(literal)), ty: whole.clone(), span };
-        let list = vec![
-            Stmt { kind: StmtKind::Declare(id, Some(parts)), span },
-            Stmt { kind: StmtKind::Expr(address), span },
-        ];
-        let address = Expr { kind: ExprKind::Statements(list), ty: whole, span };
-        Ok(Expr { kind: ExprKind::Deref(Box::new(address)), ty, span })
-    }
-
-    /// Remembers the value of a `const` variable.
-    pub(super) fn remember(&mut self, id: VariableId, parts: &[Initial]) {
-        if let [Initial { path, value }] = parts
-            && path.is_empty()
-            && matches!(value.kind, ExprKind::Int(_) | ExprKind::Float(_))
-        {
-            self.constants.insert(id, value.clone());
-        }
     }
 }
 

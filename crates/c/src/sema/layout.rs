@@ -16,6 +16,8 @@ pub(super) struct Member {
     pub(super) packed: bool,
     /// What an attribute says about its alignment.
     pub(super) align: Option<u64>,
+    /// The alignment of its type, if a typedef gives it another one.
+    pub(super) natural: Option<u64>,
 }
 
 /// The first multiple of `align` from `at` on.
@@ -70,10 +72,11 @@ impl Analyser<'_> {
         // In bits: where the next member may start, and the end so far.
         let (mut next, mut end, mut whole) = (0_u64, 0_u64, 1_u64);
         for member in members {
-            let natural = match &member.ty {
+            let mut natural = match &member.ty {
                 Type::Array(element, None) => Layout { size: 0, align: self.layout(element)?.align },
                 ty => self.layout(ty)?,
             };
+            natural.align = member.natural.unwrap_or(natural.align);
             let tight = packed || member.packed;
             let start = if union { 0 } else { next };
             let mut own = if tight { 1 } else { natural.align };

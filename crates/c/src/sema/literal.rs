@@ -136,7 +136,7 @@ impl Analyser<'_> {
             _ => &[true, false],
         };
         let choices = sizes.iter().flat_map(|&bits| signs.iter().map(move |&signed| (bits, signed)));
-        let fits = |&(bits, signed): &(u8, bool)| value <= super::specifier::bounds(bits, signed).1;
+        let fits = |&(bits, signed): &(u8, bool)| value <= super::enumeration::bounds(bits, signed).1;
         let (bits, signed) = { choices }.find(fits).unwrap_or((64, false));
         Some(self.number(value, int(bits, signed), crate::typed::Span::default()))
     }
@@ -145,6 +145,7 @@ impl Analyser<'_> {
         let hexadecimal = spelling.starts_with("0x");
         let body = spelling.trim_end_matches(|letter: char| {
             matches!(letter, 'l' | 'i' | 'j' | 'q' | 'w')
+                || (letter == 'd' && !hexadecimal)
                 || (letter == 'f' && (!hexadecimal || spelling.contains('p')))
         });
         let suffix = spelling.get(body.len()..)?;

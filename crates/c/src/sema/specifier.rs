@@ -2,11 +2,11 @@
 
 use super::attributes::Said;
 use super::layout::Member;
-use super::{Analyser, BOOL, CHAR, INT, Res, Symbol, Tag, UNSIGNED, int, plain};
+use super::{Analyser, BOOL, CHAR, INT, Res, Symbol, Tag, int, plain};
 use crate::typed::{DataModel, Field, Layout, Record, RecordId, Type};
 use lang_c::ast::{
-    DeclarationSpecifier, EnumType, SpecifierQualifier, StorageClassSpecifier, StructDeclaration,
-    StructField, StructKind, StructType, TypeName, TypeOf, TypeQualifier, TypeSpecifier,
+    DeclarationSpecifier, SpecifierQualifier, StorageClassSpecifier, StructDeclaration, StructField,
+    StructKind, StructType, TypeName, TypeOf, TypeQualifier, TypeSpecifier,
 };
 use lang_c::span::{Node, Span as Range};
 
@@ -179,7 +179,8 @@ impl Analyser<'_> {
         if !words.complex {
             return Ok(ty);
         }
-        Ok(self.opaque("_Complex", ty, 2))
+        let align = self.layout(&ty).map_or(8, |layout| layout.align);
+        Ok(self.opaque("_Complex", ty, 2, align))
     }
 
     /// Types that the compiler knows without a declaration.
@@ -187,11 +188,7 @@ impl Analyser<'_> {
         match name {
             "__int128" | "__int128_t" | "__uint128_t" => {
                 if self.wide.is_none() {
-                    let ty = self.opaque("__int128", int(64, true), 2);
-                    if let Some(record) = self.unit.records.last_mut() {
-                        record.layout = Some(Layout { size: 16, align: 16 });
-                    }
-                    self.wide = Some(ty);
+                    self.wide = Some(self.opaque("__int128", int(64, true), 2, 16));
                 }
                 self.wide.clone()
             }
@@ -200,7 +197,7 @@ impl Analyser<'_> {
                     self.va_list = Some(match self.unit.model {
                         DataModel::Ilp32 => Type::Pointer(Box::new(CHAR)),
                         DataModel::Lp64 => {
-                            let tag = self.opaque("__va_list_tag", int(64, false), 3);
+                            let tag = self.opaque("__va_list_tag", int(64, false), 3, 8);
                             Type::Array(Box::new(tag), Some(1))
                         }
                     });
@@ -212,7 +209,7 @@ impl Analyser<'_> {
     }
 
     /// A struct of a few numbers whose use in arithmetic is an error.
-    fn opaque(&mut self, name: &str, part: Type, count: u64) -> Type {
+    pub(super) fn opaque(&mut self, name: &str, part: Type, count: u64, align: u64) -> Type {
         let layout = self.layout(&part).unwrap_or(Layout { size: 8, align: 8 });
         let field = |number: u64| Field {
             name: format!("part{number}"),
@@ -221,7 +218,7 @@ impl Analyser<'_> {
             bits: None,
         };
         let fields = (0..count).map(field).collect();
-        let layout = Some(Layout { size: layout.size * count, align: layout.align });
+        let layout = Some(Layout { size: layout.size * count, align });
         self.unit.records.push(Record { name: name.to_string(), union: false, fields, layout });
         Type::Record(RecordId(self.unit.records.len() - 1))
     }
@@ -284,18 +281,28 @@ impl Analyser<'_> {
         if node.node.declarators.is_empty() {
             let anonymous = matches!(&base, Type::Record(_)) && anonymous(&node.node.specifiers);
             if anonymous {
-                let (packed, align) = (front.packed, front.align.max(given));
-                members.push(Member { name: String::new(), ty: base, bits: None, packed, align });
+                let (packed, align) = (front.packed, front.align);
+                members.push(Member {
+                    name: String::new(),
+                    ty: base,
+                    bits: None,
+                    packed,
+                    align,
+                    natural: given,
+                });
             }
             return Ok(());
         }
         for declarator in &node.node.declarators {
             let (mut name, mut ty) = (String::new(), base.clone());
-            let mut align = given;
+            let mut natural = given;
             if let Some(inner) = &declarator.node.declarator {
                 let declared = self.declarator(base.clone(), inner)?;
                 if declared.derived {
-                    align = None;
+                    natural = None;
+                }
+                if self.length.take().is_some() {
+                    return self.error(inner.span, "the length of an array is not constant");
                 }
                 (name, ty) = (declared.name, declared.ty);
             }
@@ -308,12 +315,14 @@ impl Analyser<'_> {
                 .or(declarator.node.declarator.as_ref().map(|inner| inner.span))
                 .unwrap_or(declarator.span);
             let after: Said = self.attributes_after(end);
-            ty = after.apply(front.apply(ty));
+            ty = self.attributed(&front, ty);
+            ty = self.attributed(&after, ty);
             if let Type::Function(_) = ty {
                 return self.error(declarator.span, "a member cannot be a function");
             }
             let packed = front.packed || after.packed;
-            members.push(Member { name, ty, bits, packed, align: align.max(front.align).max(after.align) });
+            let align = front.align.max(after.align);
+            members.push(Member { name, ty, bits, packed, align, natural });
         }
         Ok(())
     }
@@ -328,59 +337,6 @@ impl Analyser<'_> {
             value if (0..=most).contains(&value) => Ok(value as u64),
             value => self.error(node.span, format!("a bit-field of {value} bits")),
         }
-    }
-
-    fn enum_type(&mut self, node: &Node<EnumType>) -> Res<Type> {
-        let name = node.node.identifier.as_ref().map_or("", |name| &name.node.name);
-        if node.node.enumerators.is_empty() {
-            if let Some(Tag::Enum(ty)) = self.lookup_tag(name) {
-                return Ok(ty.clone());
-            }
-            self.define_tag(name, Tag::Enum(UNSIGNED));
-            return Ok(UNSIGNED);
-        }
-        let mut next = 0_i128;
-        let mut values = Vec::new();
-        for enumerator in &node.node.enumerators {
-            if let Some(expression) = &enumerator.node.expression {
-                next = self.constant(expression)?;
-            }
-            let fits = i32::try_from(next).is_ok();
-            let ty =
-                if fits { INT } else { int(if u32::try_from(next).is_ok() { 32 } else { 64 }, next < 0) };
-            self.define(&enumerator.node.identifier.node.name, Symbol::Constant(next, ty));
-            values.push((enumerator.node.identifier.node.name.clone(), next));
-            next += 1;
-        }
-        let least = values.iter().map(|(_, value)| *value).min().unwrap_or(0);
-        let most = values.iter().map(|(_, value)| *value).max().unwrap_or(0);
-        let said = self.attributes_after(node.span);
-        let inside = self.attributes_inside(node.span);
-        let sizes: &[u8] = if said.packed || inside.packed { &[8, 16, 32, 64] } else { &[32, 64] };
-        let signed = least < 0;
-        let fits = |bits: u8| {
-            let (low, high) = bounds(bits, signed);
-            low <= least && most <= high
-        };
-        let bits = sizes.iter().copied().find(|&bits| fits(bits)).unwrap_or(64);
-        let ty = int(bits, signed);
-        for (name, value) in values {
-            if i32::try_from(value).is_err() {
-                self.define(&name, Symbol::Constant(value, ty.clone()));
-            }
-        }
-        if !name.is_empty() {
-            self.define_tag(name, Tag::Enum(ty.clone()));
-        }
-        Ok(ty)
-    }
-}
-
-/// The least and the greatest value of an integer type.
-pub(super) fn bounds(bits: u8, signed: bool) -> (i128, i128) {
-    match signed {
-        true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        false => (0, (1 << bits) - 1),
     }
 }
 
