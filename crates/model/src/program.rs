@@ -35,14 +35,20 @@ pub const RUNNING: &str = "#running";
 /// The number of a variable (or of an element of an array) among the shared ones, or among the local ones of a procedure.
 pub type Slot = usize;
 
-/// The number of a location, over all procedures.
-pub type LocationId = usize;
+crate::index_type! {
+    /// The number of a location, over all procedures.
+    pub struct LocationId(usize) of Location;
+}
 
-/// The number of a procedure.
-pub type ProcedureId = usize;
+crate::index_type! {
+    /// The number of a procedure.
+    pub struct ProcedureId(usize) of Procedure;
+}
 
-/// The number of a thread template.
-pub type TemplateId = usize;
+crate::index_type! {
+    /// The number of a thread template.
+    pub struct TemplateId(usize) of Template;
+}
 
 /// A place in the source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
