@@ -39,7 +39,7 @@ use crate::program::expression::OPEN;
 use crate::program::reduction::{Reduction, reduce};
 use crate::program::semantics::{self, Frame, Outcome, Thread};
 use crate::program::{
-    Count, Expr, Location, LocationId, Op, Program, Slot, Span, TemplateId, Value, Variable,
+    Count, EventId, Expr, Location, LocationId, Op, Program, Slot, Span, TemplateId, Value, Variable,
 };
 use crate::property::{Pattern, Property};
 use crate::pushdown::{Pushdown, Rule, Shared, Stack, State, Symbol};
@@ -441,13 +441,13 @@ impl Encoded {
     }
 
     /// The counter for an event's waiting threads.
-    fn waiting(&self, event: usize) -> usize {
-        self.program.shared_slots() + self.watched.len() + event
+    fn waiting(&self, event: EventId) -> usize {
+        self.program.shared_slots() + self.watched.len() + event.index()
     }
 
     /// The counter for a template's threads that were started later.
     fn started(&self, template: TemplateId) -> usize {
-        self.waiting(self.program.events.len()) + template.index()
+        self.waiting(EventId(self.program.events.len())) + template.index()
     }
 
     /// Where a thread keeps its value of a mixed local variable, and after the last of them whether it has started.

@@ -46,6 +46,11 @@ crate::index_type! {
 }
 
 crate::index_type! {
+    /// The number of an event.
+    pub struct EventId(usize);
+}
+
+crate::index_type! {
     /// The number of a thread template.
     pub struct TemplateId(usize) of Template;
 }
@@ -208,9 +213,9 @@ pub enum Op {
     /// Starts a thread of this thread's template at a location, with a copy of the local variables.
     Fork(LocationId),
     /// Cannot be taken: it is another thread's [`Op::Broadcast`] of the event that leads on.
-    Wait(usize),
+    Wait(EventId),
     /// Leads every other thread that is at a [`Op::Wait`] for the event on.
-    Broadcast(usize),
+    Broadcast(EventId),
 }
 
 /// A point of control.
@@ -406,7 +411,7 @@ impl Program {
     }
 
     /// The event for which a thread at this location waits.
-    pub fn waits_for(&self, location: LocationId) -> Option<usize> {
+    pub fn waits_for(&self, location: LocationId) -> Option<EventId> {
         match self.locations[location].edges.first() {
             Some(Edge { op: Op::Wait(event), .. }) => Some(*event),
             _ => None,

@@ -3,7 +3,7 @@
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
 use allways_lang::{aw, bp};
-use allways_model::program::{Expr, LocationId, Op, ProcedureId, Program, Target, TemplateId, Type};
+use allways_model::program::{EventId, Expr, LocationId, Op, ProcedureId, Program, Target, TemplateId, Type};
 use allways_testkit::programs::{Mode, boolean, crowd, labels, posting, starts, terse, text};
 use allways_testkit::{corpus, random};
 
@@ -158,7 +158,7 @@ fn numbers_of_nothing_are_noticed() {
     });
     refused(ALL, damaged!(Op::Call(callee, ..) => *callee = ProcedureId(99)));
     refused(ALL, damaged!(Op::Spawn(template, _) => *template = TemplateId(99)));
-    refused(ALL, damaged!(Op::Broadcast(event) => *event = 99));
+    refused(ALL, damaged!(Op::Broadcast(event) => *event = EventId(99)));
     refused(ALL, damaged!(Op::Acquire(lock) => lock.slot = 0));
     refused(BOOLEAN, damaged!(Op::Fork(start) => *start = LocationId(99)));
 }

@@ -93,8 +93,8 @@ fn show_edge(program: &Program, location: &Location, edge: &allways_model::progr
             format!("spawn {}({})", program.templates[*template].name, list(arguments))
         }
         Op::Fork(_) => "fork".to_string(),
-        Op::Wait(event) => format!("wait {}", program.events[*event]),
-        Op::Broadcast(event) => format!("broadcast {}", program.events[*event]),
+        Op::Wait(event) => format!("wait {}", program.events[event.index()]),
+        Op::Broadcast(event) => format!("broadcast {}", program.events[event.index()]),
     };
     format!("{op} -> {}", edge.to)
 }

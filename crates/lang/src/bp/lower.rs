@@ -9,7 +9,7 @@ use super::syntax::{Action, Declaration, File, Function, Name, Statement};
 use crate::cursor::range;
 use crate::diagnostic::{Diagnostics, Severity, excerpt};
 use allways_model::program::{
-    Count, Edge, Expr, Label, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span,
+    Count, Edge, EventId, Expr, Label, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span,
     Template, TemplateId, Type, Variable,
 };
 use std::collections::HashMap;
@@ -228,11 +228,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// The event that all waits and broadcasts are about.
-    fn event(&mut self) -> usize {
+    fn event(&mut self) -> EventId {
         if self.program.events.is_empty() {
             self.program.events.push("wait".to_string());
         }
-        0
+        EventId(0)
     }
 
     fn location(&mut self, procedure: ProcedureId, span: Span) -> LocationId {

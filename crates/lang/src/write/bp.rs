@@ -20,7 +20,8 @@ use super::names::Names;
 use super::{Refusal, Written, refuse};
 use crate::bp::is_keyword;
 use allways_model::program::{
-    Count, Expr, LocationId, Op, Procedure, ProcedureId, Program, Slot, Template, TemplateId, Type, Variable,
+    Count, EventId, Expr, LocationId, Op, Procedure, ProcedureId, Program, Slot, Template, TemplateId, Type,
+    Variable,
 };
 use body::Layout;
 
@@ -78,7 +79,8 @@ fn check(program: &Program) -> Written<()> {
     }
     if let [_, second, ..] = &program.events[..] {
         let span = program.locations.iter().flat_map(|location| &location.edges).find_map(|edge| {
-            matches!(edge.op, Op::Wait(event) | Op::Broadcast(event) if event > 0).then_some(edge.span)
+            matches!(edge.op, Op::Wait(event) | Op::Broadcast(event) if event > EventId(0))
+                .then_some(edge.span)
         });
         let reason = format!("`{second}` is a second event, and a Boolean program has one");
         return refuse(span.unwrap_or_default(), reason);

@@ -7,7 +7,7 @@
 use super::table::{Cell, Key, Mode, Point};
 use super::{Encoded, OPEN};
 use crate::bytes::{folded, read_number, read_signed, unfolded, write_number, write_signed};
-use crate::program::{LocationId, TemplateId, Value};
+use crate::program::{EventId, LocationId, TemplateId, Value};
 
 impl Encoded {
     pub(super) fn write_key(&self, key: &Key, out: &mut Vec<u8>) {
@@ -25,7 +25,7 @@ impl Encoded {
             }
             Mode::Waking(event, left, aside) => {
                 out.push(3);
-                write_number(*event as u64, out);
+                write_number(event.0 as u64, out);
                 write_signed(*left, out);
                 write_signed(*aside, out);
             }
@@ -55,7 +55,7 @@ impl Encoded {
                 Mode::Starting(template, cell, read_values(bytes)?)
             }
             3 => {
-                let event = index(bytes, self.program.events.len())?;
+                let event = EventId(index(bytes, self.program.events.len())?);
                 Mode::Waking(event, read_signed(bytes)?, read_signed(bytes)?)
             }
             4 => Mode::Settling(read_signed(bytes)?),

@@ -7,7 +7,7 @@
 
 use super::table::{Cell, Key, Mode, Point};
 use super::{Encoded, OPEN};
-use crate::program::{LocationId, Program, TemplateId, Value, slot_name};
+use crate::program::{EventId, LocationId, Program, TemplateId, Value, slot_name};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -141,7 +141,8 @@ impl Encoded {
             Some(("results", results)) => Mode::Results(split(results)?),
             Some(("waking", rest)) => {
                 let (event, left) = rest.split_once(':')?;
-                let event = event.parse().ok().filter(|&event: &usize| event < self.program.events.len())?;
+                let event =
+                    event.parse().ok().filter(|event: &EventId| event.index() < self.program.events.len())?;
                 let (left, aside) = left.split_once(':')?;
                 Mode::Waking(event, left.parse().ok()?, aside.parse().ok()?)
             }

@@ -8,7 +8,7 @@ use super::open::Reads;
 use super::table::{Cell, Key, Mode, Point};
 use crate::program::expression::{Choices, NoValue, Scope};
 use crate::program::semantics::{self, Frame, Outcome, Thread};
-use crate::program::{Edge, Expr, LocationId, Op, Place, Procedure, TemplateId, Value};
+use crate::program::{Edge, EventId, Expr, LocationId, Op, Place, Procedure, TemplateId, Value};
 use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
 
 /// No value of a mixed variable, which is Boolean.
@@ -94,7 +94,7 @@ impl Encoded {
             (Mode::Settling(aside), Point::Returning(location, edge)) => {
                 let mut values = values.to_vec();
                 let word = self.settle(&mut values, thread, (location, edge), &cell.locals);
-                self.add(rules, (self.waking(values, 0, (0, aside.wrapping_sub(1))), word), 0);
+                self.add(rules, (self.waking(values, EventId(0), (0, aside.wrapping_sub(1))), word), 0);
             }
             (Mode::Waking(event, ..), _) if self.cap.is_some() && self.over(*event, values) => {
                 self.add(rules, (self.settled(values.to_vec()), Word::one(top)), 0);

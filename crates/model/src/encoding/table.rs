@@ -3,7 +3,7 @@
 //! Both are numbered in the order in which they come up. Engines ask from several threads, seldom at the same time: a lock
 //! around each table is enough.
 
-use crate::program::{LocationId, TemplateId, Value};
+use crate::program::{EventId, LocationId, TemplateId, Value};
 use crate::pushdown::{Rule, Shared, Symbol};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -42,7 +42,7 @@ pub enum Mode {
     Starting(TemplateId, Cell, Box<[Value]>),
     /// So many threads that wait for an event. So many others have moved on to a wait for the same event and stand aside,
     /// lest they be woken too.
-    Waking(usize, Value, Value),
+    Waking(EventId, Value, Value),
     /// So many threads that stand aside.
     Settling(Value),
     /// Nobody: something went wrong. There are no values.

@@ -143,9 +143,11 @@ impl Program {
             }
             Op::Wait(event) => {
                 ensure(location.edges.len() == 1, span, || "a wait stands beside something else".into())?;
-                ensure(*event < self.events.len(), span, || "no such event".into())
+                ensure(event.index() < self.events.len(), span, || "no such event".into())
             }
-            Op::Broadcast(event) => ensure(*event < self.events.len(), span, || "no such event".into()),
+            Op::Broadcast(event) => {
+                ensure(event.index() < self.events.len(), span, || "no such event".into())
+            }
         }
     }
 

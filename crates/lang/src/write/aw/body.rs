@@ -358,8 +358,8 @@ impl<'w, 'a> Body<'w, 'a> {
                 format!("spawn {};", self.writer.threads[&self.writer.program.templates[*template].body])
             }
             Op::Fork(location) => return Ok(self.fork(*location)),
-            Op::Wait(event) => format!("wait {};", self.writer.events[*event]),
-            Op::Broadcast(event) => format!("broadcast {};", self.writer.events[*event]),
+            Op::Wait(event) => format!("wait {};", self.writer.events[event.index()]),
+            Op::Broadcast(event) => format!("broadcast {};", self.writer.events[event.index()]),
         };
         Ok(vec![statement])
     }

@@ -147,6 +147,6 @@ fn a_constraint_sees_the_values_afterwards() {
 
 #[test]
 fn woken_threads_go_on() {
-    let draft = Draft::new(vec![]).procedure(vec![], 0, vec![Op::Wait(0), Op::Error]);
+    let draft = Draft::new(vec![]).procedure(vec![], 0, vec![Op::Wait(EventId(0)), Op::Error]);
     assert_eq!(*op(&draft.reduce(), 1), Op::Error);
 }

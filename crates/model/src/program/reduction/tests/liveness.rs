@@ -89,7 +89,8 @@ fn a_call_without_results_leads_straight_on() {
 
 #[test]
 fn forks_waits_and_other_threads() {
-    let ops = vec![Op::Fork(LocationId(3)), assign(0, c(1)), Op::Return(vec![]), Op::Wait(0), guard(l(0))];
+    let ops =
+        vec![Op::Fork(LocationId(3)), assign(0, c(1)), Op::Return(vec![]), Op::Wait(EventId(0)), guard(l(0))];
     let reduction = line(vec![], bools(1), ops);
     assert_eq!(reduction.live, [[true], [false], [false], [true], [true], [false]]);
     let mixed = Variable { mixed: true, ..any("x", Type::Bool) };

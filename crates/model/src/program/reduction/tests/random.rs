@@ -238,7 +238,7 @@ fn program(seed: u64) -> Program {
                     }
                     14 if number == 0 && !atomic => Op::Spawn(TemplateId(1), vec![making.expr(1)]),
                     15 if number < 2 && !atomic => Op::Fork(LocationId(first + making.random.below(count))),
-                    16 => Op::Broadcast(0),
+                    16 => Op::Broadcast(EventId(0)),
                     17..=18 if locks => Op::Acquire(making.lock()),
                     19 if locks => Op::Release(making.lock()),
                     _ => making.assign(),
@@ -248,7 +248,7 @@ fn program(seed: u64) -> Program {
                 edges.push(edge);
             }
             if making.random.one_in(12) {
-                edges = vec![edge_at(Op::Wait(0), first + making.random.below(count))];
+                edges = vec![edge_at(Op::Wait(EventId(0)), first + making.random.below(count))];
             } else if number >= 2 && making.random.one_in(2) {
                 let results = if number == 3 { vec![making.expr(2)] } else { vec![] };
                 let mut edge = edge_at(Op::Return(results), program.locations.len());
