@@ -159,7 +159,7 @@ struct Numbers {
     shared: HashMap<Shared, Shared>,
     next: Shared,
     symbols: HashMap<(usize, Symbol), Symbol>,
-    counts: HashMap<usize, Symbol>,
+    counts: HashMap<usize, u32>,
 }
 
 impl Numbers {
@@ -184,7 +184,7 @@ impl Numbers {
         let count = self.counts.entry(thread).or_default();
         *self.symbols.entry((thread, symbol)).or_insert_with(|| {
             *count += 1;
-            *count
+            Symbol(*count)
         })
     }
 

@@ -166,7 +166,7 @@ mod tests {
     use crate::pushdown::{Explicit, ThreadRules};
 
     fn two_threads() -> Explicit {
-        let stack = || Stack::from_top([1]);
+        let stack = || Stack::from_top([1].map(Symbol));
         Explicit {
             shared_states: 3,
             threads: vec![ThreadRules::default(), ThreadRules::default()],

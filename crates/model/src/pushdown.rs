@@ -16,11 +16,13 @@ pub use explicit::{Explicit, ThreadRules};
 /// A shared state.
 pub type Shared = u32;
 
-/// A stack symbol; [`EMPTY`] stands for "no symbol".
-pub type Symbol = u32;
+crate::index_type! {
+    /// A stack symbol; [`EMPTY`] stands for "no symbol".
+    pub struct Symbol(u32);
+}
 
 /// What one sees on top of an empty stack. Never a symbol of a stack.
-pub const EMPTY: Symbol = 0;
+pub const EMPTY: Symbol = Symbol(0);
 
 /// The word that replaces the top symbol, top first: nothing, one symbol, or two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -59,7 +59,7 @@ pub fn system(seed: u64, size: Size) -> Explicit {
 }
 
 fn symbol(rng: &mut Rng, symbols: u32) -> Symbol {
-    rng.u32(1..=symbols)
+    Symbol(rng.u32(1..=symbols))
 }
 
 fn rule(rng: &mut Rng, shared_states: u32, symbols: u32, recursive: bool, line: u32) -> (u32, Symbol, Rule) {

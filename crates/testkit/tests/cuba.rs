@@ -121,10 +121,13 @@ fn example_14() {
         }
     }
     assert_eq!(generators, ["0|1,-", "0|1,6", "0|2,-", "0|2,6"].map(String::from).into());
-    let rows = (0..bound.states.len() as u32).map(|id| bound.states.row(id).collect::<Vec<u32>>());
+    let rows = (0..bound.states.len() as u32).map(|id| {
+        let row: Vec<u32> = bound.states.row(id).collect();
+        (row[0], row[1..].iter().copied().map(Symbol).collect::<Vec<Symbol>>())
+    });
     let reachable: BTreeSet<String> = rows
-        .filter(|row| bound.generates(row[0], row[1..].iter().copied()))
-        .map(|row| show(row[0], &row[1..]))
+        .filter(|(shared, tops)| bound.generates(*shared, tops.iter().copied()))
+        .map(|(shared, tops)| show(shared, &tops))
         .collect();
     assert_eq!(reachable, ["0|1,-", "0|1,6"].map(String::from).into());
 
@@ -258,7 +261,7 @@ fn symmetry_changes_nothing() {
         let system = alike(seed);
         let Some((states, _)) = reference::reachable(&system, 4, 5000) else { continue };
         let known = reference::visible(&states);
-        let unseen = Visible { shared: 0, tops: vec![u32::MAX; system.threads()] };
+        let unseen = Visible { shared: 0, tops: vec![Symbol(u32::MAX); system.threads()] };
         let targets = known.iter().next_back().into_iter().chain([&unseen]).map(avoid);
         let deadlock = Property { deadlock: true, ..Property::default() };
         for property in [Property::default(), deadlock].into_iter().chain(targets) {

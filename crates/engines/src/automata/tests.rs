@@ -14,27 +14,27 @@ use allways_model::pushdown::{EMPTY, Explicit, Rule, Shared, Stack, State, Symbo
 use fastrand::Rng;
 use std::collections::BTreeSet;
 
-type Configuration = (Shared, Vec<Symbol>);
+type Configuration = (Shared, Vec<u32>);
 
 fn go_on() -> Result<(), StopReason> {
     Ok(())
 }
 
-fn stack(symbols: &[Symbol]) -> Stack {
-    Stack::from_top(symbols.iter().copied())
+fn stack(symbols: &[u32]) -> Stack {
+    Stack::from_top(symbols.iter().copied().map(Symbol))
 }
 
 /// A rule as written in the papers: head, shared state afterwards, word.
-type Written = (Shared, Symbol, Shared, &'static [Symbol]);
+type Written = (Shared, u32, Shared, &'static [u32]);
 
 fn explicit(shared_states: u32, threads: &[&[Written]]) -> Explicit {
-    let word = |symbols: &[Symbol]| match *symbols {
+    let word = |symbols: &[u32]| match *symbols {
         [] => Word::POP,
-        [top] => Word::one(top),
-        _ => Word::two(symbols[0], symbols[1]),
+        [top] => Word::one(Symbol(top)),
+        _ => Word::two(Symbol(symbols[0]), Symbol(symbols[1])),
     };
     let rule = |&(shared, top, to, symbols): &Written| {
-        (shared, top, Rule { shared: to, word: word(symbols), line: 1 })
+        (shared, Symbol(top), Rule { shared: to, word: word(symbols), line: 1 })
     };
     let stacks = vec![Stack::default(); threads.len()];
     let threads = threads.iter().map(|rules| ThreadRules::new(rules.iter().map(rule))).collect();
@@ -46,8 +46,8 @@ fn random(rng: &mut Rng) -> Explicit {
     let (shared_states, symbols) = (rng.u32(1..=3), rng.u32(1..=3));
     let rules: Vec<_> = (0..rng.u32(1..=9))
         .map(|_| {
-            let top = rng.u32(0..=symbols);
-            let [one, other] = [0; 2].map(|_| rng.u32(1..=symbols));
+            let top = Symbol(rng.u32(0..=symbols));
+            let [one, other] = [0; 2].map(|_| Symbol(rng.u32(1..=symbols)));
             let word = match (top, rng.u32(0..3)) {
                 (_, 0) => Word::POP,
                 (EMPTY, _) | (_, 1) => Word::one(one),
@@ -60,12 +60,12 @@ fn random(rng: &mut Rng) -> Explicit {
     Explicit { shared_states, threads: vec![ThreadRules::new(rules)], initial }
 }
 
-fn random_stack(rng: &mut Rng, depth: usize) -> Vec<Symbol> {
+fn random_stack(rng: &mut Rng, depth: usize) -> Vec<u32> {
     (0..rng.usize(0..=depth)).map(|_| rng.u32(1..=3)).collect()
 }
 
 /// All stacks of up to this depth over the symbols 1 to 3.
-fn all_stacks(depth: usize) -> Vec<Vec<Symbol>> {
+fn all_stacks(depth: usize) -> Vec<Vec<u32>> {
     let mut all = vec![vec![]];
     let mut next = 0;
     while next < all.len() && all[next].len() < depth {
@@ -82,7 +82,7 @@ fn all_configurations(depth: usize) -> Vec<Configuration> {
 }
 
 /// The same, made on the way.
-type Step = (Shared, Symbol, Shared, Vec<Symbol>);
+type Step = (Shared, u32, Shared, Vec<u32>);
 
 struct Naive {
     rules: BTreeSet<Step>,
@@ -93,7 +93,7 @@ struct Naive {
 impl Naive {
     fn new(system: &Explicit) -> Naive {
         let step = |&(shared, top, rule): &(Shared, Symbol, Rule)| {
-            (shared, top, rule.shared, rule.word.symbols().to_vec())
+            (shared, top.0, rule.shared, rule.word.symbols().iter().map(|symbol| symbol.0).collect())
         };
         let rules: BTreeSet<Step> = system.threads[0].iter().map(step).collect();
         let mut shortcuts = rules.clone();
@@ -102,7 +102,7 @@ impl Naive {
             for (shared, top, to, word) in &shortcuts {
                 // (shared, top) -> (to, word), and then word's top is replaced by something shorter.
                 for (next, replaced, after, by) in &shortcuts {
-                    if *top != EMPTY && word.first() == Some(replaced) && next == to && by.len() < 2 {
+                    if *top != EMPTY.0 && word.first() == Some(replaced) && next == to && by.len() < 2 {
                         let whole = [by, &word[1..]].concat();
                         if whole.len() < 2 {
                             found.insert((*shared, *top, *after, whole));
@@ -130,7 +130,7 @@ impl Naive {
         let mut reached: BTreeSet<Configuration> = starts.iter().cloned().collect();
         let mut open = starts.to_vec();
         while let Some((shared, stack)) = open.pop() {
-            let top = stack.first().copied().unwrap_or(EMPTY);
+            let top = stack.first().copied().unwrap_or(EMPTY.0);
             for (_, _, to, word) in steps.iter().filter(|step| step.0 == shared && step.1 == top) {
                 let after = (*to, [word, &stack[stack.len().min(1)..]].concat());
                 if after.1.len() <= depth && reached.insert(after.clone()) {
@@ -205,7 +205,7 @@ fn canonical_languages_hold_what_the_automaton_holds() {
         let first = languages.intern_stack(&stack(&start));
         let reached = languages.post(shared, first, &mut go_on).unwrap().to_vec();
         let exact = naive.reaches(&(shared, start), 4);
-        let stacks_at = |shared| -> BTreeSet<&[Symbol]> {
+        let stacks_at = |shared| -> BTreeSet<&[u32]> {
             exact.iter().filter(|of| of.0 == shared).map(|of| &of.1[..]).collect()
         };
         assert!(reached.is_sorted());
@@ -240,7 +240,7 @@ fn check_views(languages: &Languages, language: LanguageId) {
         assert!(tops.contains(&top) && both(top)[usize::from(symbols.len() > 1)]);
         assert!(languages.shortest(language, top).unwrap().depth() <= symbols.len());
     }
-    for top in 0..=3 {
+    for top in (0..=3).map(Symbol) {
         let shortest = languages.shortest(language, top);
         assert_eq!(shortest.is_some(), tops.contains(&top));
         assert_eq!(shortest.is_some(), both(top) != [false, false]);
@@ -283,7 +283,11 @@ fn random_language(rng: &mut Rng, languages: &mut Languages) -> (Automaton, Lang
     let nodes = [automaton.control(0)].into_iter().chain((0..rng.u32(1..=4)).map(|_| automaton.node()));
     let nodes: Vec<u32> = nodes.collect();
     for _ in 0..rng.u32(0..10) {
-        automaton.read(nodes[rng.usize(..nodes.len())], rng.u32(1..=2), nodes[rng.usize(1..nodes.len())]);
+        automaton.read(
+            nodes[rng.usize(..nodes.len())],
+            Symbol(rng.u32(1..=2)),
+            nodes[rng.usize(1..nodes.len())],
+        );
     }
     for _ in 0..rng.u32(0..3) {
         automaton.end(nodes[rng.usize(..nodes.len())]);
@@ -371,7 +375,7 @@ fn finite_means_that_the_plain_closure_ends() {
                 let depth = pump.stack(3).depth();
                 let reached = naive.closure(&small, depth, true, usize::MAX).unwrap();
                 for times in 0..=3 {
-                    let symbols: Vec<Symbol> = pump.stack(times).symbols().collect();
+                    let symbols: Vec<u32> = pump.stack(times).symbols().map(|symbol| symbol.0).collect();
                     assert!(reached.contains(&(pump.shared, symbols)), "{pump:?} by {:?}", naive.rules);
                 }
             }
@@ -416,6 +420,7 @@ fn fcr_as_in_figure_4() {
     };
     assert_eq!([0, 1].map(|thread| ask(&figure_1(), thread)), [Fcr::Finite, Fcr::Finite]);
     let loops = |shared, pushed, below| {
+        let (pushed, below) = (Symbol(pushed), Symbol(below));
         Fcr::Infinite(Pump { shared, prefix: vec![pushed], cycle: vec![below], suffix: vec![below] })
     };
     let found = [0, 1].map(|thread| ask(&figure_2(), thread));
@@ -432,11 +437,14 @@ fn figure_2_reaches_all_depths_in_one_context() {
     assert_eq!(reached.iter().map(|of| of.0).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(reached[2], (2, start));
     // At x = 1 nothing returns before another thread changes x: (2 + 3 + 4) 4*; at x = 0 it may, and then x = 1.
-    assert_eq!(languages.tops(reached[0].1), [2, 3, 4, 5]);
-    assert_eq!(languages.tops(reached[1].1), [EMPTY, 2, 3, 4]);
+    assert_eq!(languages.tops(reached[0].1), [2, 3, 4, 5].map(Symbol));
+    assert_eq!(languages.tops(reached[1].1), [0, 2, 3, 4].map(Symbol));
     assert!(languages.contains(reached[1].1, &stack(&[2, 4, 4, 4, 4])));
     assert!(!languages.contains(reached[1].1, &stack(&[2, 4, 2])));
-    assert_eq!(languages.marked_tops(reached[1].1)[..3], [(EMPTY, false), (2, false), (2, true)]);
+    assert_eq!(
+        languages.marked_tops(reached[1].1)[..3],
+        [(EMPTY, false), (Symbol(2), false), (Symbol(2), true)]
+    );
     assert_eq!([0, 1, 2].map(|at| languages.is_finite(reached[at].1)), [false, false, true]);
 }
 
@@ -446,16 +454,16 @@ fn blow_ups_can_be_stopped() {
     let mut automaton = Automaton::default();
     let control = automaton.control(0);
     let around = automaton.node();
-    for symbol in [1, 2] {
+    for symbol in [1, 2].map(Symbol) {
         automaton.read(control, symbol, around);
         automaton.read(around, symbol, around);
     }
     let mut at = automaton.node();
-    automaton.read(around, 1, at);
+    automaton.read(around, Symbol(1), at);
     for _ in 0..40 {
         let next = automaton.node();
-        automaton.read(at, 1, next);
-        automaton.read(at, 2, next);
+        automaton.read(at, Symbol(1), next);
+        automaton.read(at, Symbol(2), next);
         at = next;
     }
     automaton.end(at);

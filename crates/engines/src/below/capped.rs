@@ -130,7 +130,7 @@ impl<'a> Capped<'a> {
     fn sort(&mut self, state: StateId) {
         let mut row: Vec<u32> = self.space.row(state).collect();
         for (thread, local) in row[1..].iter_mut().enumerate() {
-            *local = self.space.threads.stacks(thread).symbol(*local);
+            *local = self.space.threads.stacks(thread).symbol(*local).0;
         }
         self.space.threads.kinds().sort(&mut row[1..]);
         let (visible, new) = self.visible.insert(&row);

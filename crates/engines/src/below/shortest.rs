@@ -30,7 +30,7 @@ use crate::store::states::make_room;
 use crate::store::{Graph, Move, StateId, States, Threads, trace};
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
-use allways_model::pushdown::{Pushdown, State};
+use allways_model::pushdown::{Pushdown, State, Symbol};
 use allways_model::symmetry::Kinds;
 use std::time::Duration;
 
@@ -201,6 +201,7 @@ struct Search<'a> {
     budget: &'a Budget<'a>,
     work: usize,
     row: Vec<u32>,
+    tops: Vec<Symbol>,
 }
 
 impl<'a> Search<'a> {
@@ -220,6 +221,7 @@ impl<'a> Search<'a> {
             budget,
             work: 0,
             row: Vec::new(),
+            tops: Vec::new(),
         }
     }
 
@@ -388,12 +390,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the state in `row` is bad; `row` is used up.
+    /// Whether the state in `row` is bad.
     fn bad(&mut self) -> bool {
-        for (thread, local) in self.row[1..].iter_mut().enumerate() {
-            *local = self.threads.stacks(thread).symbol(*local);
-        }
-        self.property.violated_at(self.threads.system(), self.row[0], &self.row[1..])
+        self.tops.clear();
+        let locals = self.row[1..].iter().enumerate();
+        self.tops.extend(locals.map(|(thread, &local)| self.threads.stacks(thread).symbol(local)));
+        self.property.violated_at(self.threads.system(), self.row[0], &self.tops)
     }
 
     /// Whether to go on.

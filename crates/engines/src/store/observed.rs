@@ -45,7 +45,7 @@ impl Observed {
             self.kinds.sort(&mut row[1..]);
             if self.rows.insert(&row).1 {
                 for (thread, local) in row[1..].iter_mut().enumerate() {
-                    *local = threads.stacks(thread).tops()[*local as usize].0;
+                    *local = threads.stacks(thread).tops()[*local as usize].0.0;
                 }
                 self.kinds.sort(&mut row[1..]);
                 self.visible.insert(&row);

@@ -13,7 +13,7 @@ use crate::budget::{Budget, Progress};
 use crate::engine::Question;
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
-use allways_model::pushdown::{Pushdown, State};
+use allways_model::pushdown::{Pushdown, State, Symbol};
 use allways_model::symmetry::Kinds;
 
 /// Why an exploration stopped before its end.
@@ -53,7 +53,7 @@ struct Origins<'a> {
     parents: Vec<StateId>,
     property: &'a Property,
     bad: Option<StateId>,
-    tops: Vec<u32>,
+    tops: Vec<Symbol>,
 }
 
 impl Origins<'_> {

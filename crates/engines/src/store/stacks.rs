@@ -129,12 +129,12 @@ mod tests {
     #[test]
     fn equal_stacks_have_equal_numbers() {
         let mut stacks = Stacks::default();
-        let long = stacks.intern(&Stack::from_top([1, 2, 3]));
-        let short = stacks.intern(&Stack::from_top([2, 3]));
+        let long = stacks.intern(&Stack::from_top([1, 2, 3].map(Symbol)));
+        let short = stacks.intern(&Stack::from_top([2, 3].map(Symbol)));
         assert_eq!(stacks.replace_top(long, Word::POP), short);
-        assert_eq!(stacks.replace_top(short, Word::two(1, 2)), long);
+        assert_eq!(stacks.replace_top(short, Word::two(Symbol(1), Symbol(2))), long);
         assert_eq!(stacks.replace_top(Stacks::EMPTY, Word::POP), Stacks::EMPTY);
-        assert_eq!(stacks.get(long), Stack::from_top([1, 2, 3]));
+        assert_eq!(stacks.get(long), Stack::from_top([1, 2, 3].map(Symbol)));
         assert_eq!((stacks.depth(long), stacks.depth(Stacks::EMPTY)), (3, 0));
     }
 
@@ -142,11 +142,11 @@ mod tests {
     fn marked_tops_tell_the_last_symbol_from_others() {
         let mut stacks = Stacks::default();
         let [alone, above, other] = [&[7][..], &[7, 7], &[7, 8, 9]].map(|symbols| {
-            let id = stacks.intern(&Stack::from_top(symbols.iter().copied()));
+            let id = stacks.intern(&Stack::from_top(symbols.iter().copied().map(Symbol)));
             stacks.top(id)
         });
         assert_ne!(alone, above);
         assert_eq!(above, other);
-        assert_eq!(stacks.tops()[above as usize], (7, true));
+        assert_eq!(stacks.tops()[above as usize], (Symbol(7), true));
     }
 }

@@ -10,7 +10,9 @@ use allways_evidence::{
 };
 use allways_model::notation::{read_pattern, read_state};
 use allways_model::property::Property;
-use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
+use allways_model::pushdown::{
+    EMPTY, Explicit, Pushdown, Rule, Shared, Stack, State, Symbol, ThreadRules, Word,
+};
 use allways_model::symmetry::Kinds;
 
 /// A rule as written in the papers, with names: shared, top, shared afterwards, word. -1 is the empty stack.
@@ -23,11 +25,11 @@ pub fn system(shared_states: u32, initial: &str, threads: &[&[Written]]) -> Expl
         line += 1;
         let word = match *word {
             [] => Word::POP,
-            [top] => Word::one(top + 1),
-            [top, under] => Word::two(top + 1, under + 1),
+            [top] => Word::one(Symbol(top + 1)),
+            [top, under] => Word::two(Symbol(top + 1), Symbol(under + 1)),
             _ => panic!("a word of at most two symbols"),
         };
-        (shared, (top + 1) as Symbol, Rule { shared: after, word, line })
+        (shared, Symbol((top + 1) as u32), Rule { shared: after, word, line })
     };
     let threads: Vec<ThreadRules> = threads
         .iter()
@@ -175,15 +177,15 @@ impl Chance {
     /// A system of 1 to 3 threads, 1 to 3 shared states, 2 or 3 symbols.
     pub fn system(&mut self) -> (Explicit, u32) {
         let (threads, shared_states, symbols) = (1 + self.below(3), 1 + self.below(3), 2 + self.below(2));
-        let symbol = |chance: &mut Chance| 1 + chance.below(symbols) as Symbol;
+        let symbol = |chance: &mut Chance| Symbol(1 + chance.below(symbols) as u32);
         let mut all = Vec::new();
         let mut line = 0;
         for _ in 0..threads {
             let rules: Vec<_> = (0..1 + self.below(6))
                 .map(|_| {
                     line += 1;
-                    let top = self.below(symbols + 1) as Symbol;
-                    let word = match self.below(if top == 0 { 2 } else { 4 }) {
+                    let top = Symbol(self.below(symbols + 1) as u32);
+                    let word = match self.below(if top == EMPTY { 2 } else { 4 }) {
                         0 => Word::POP,
                         1 => Word::one(symbol(self)),
                         _ => Word::two(symbol(self), symbol(self)),

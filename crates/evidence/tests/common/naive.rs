@@ -130,7 +130,7 @@ fn all_stacks(symbols: u32, depth: usize) -> Vec<Stack> {
         for index in start..end {
             for symbol in 1..=symbols {
                 let mut longer: Vec<Symbol> = all[index].clone();
-                longer.push(symbol);
+                longer.push(Symbol(symbol));
                 all.push(longer);
             }
         }
@@ -147,7 +147,7 @@ fn depth_for(window: usize, symbols: u32) -> usize {
 
 fn random_window(chance: &mut Chance, size: usize, symbols: u32) -> Window {
     let length = if chance.one_in(3) { chance.below(size + 1) } else { size };
-    let symbols = (0..length).map(|_| 1 + chance.below(symbols as usize) as Symbol).collect();
+    let symbols = (0..length).map(|_| Symbol(1 + chance.below(symbols as usize) as u32)).collect();
     Window { symbols, more: length == size && chance.one_in(2) }
 }
 
@@ -159,7 +159,8 @@ fn random_state(chance: &mut Chance, invariant: &mut Invariant, system: &Explici
 }
 
 fn random_pair(chance: &mut Chance, symbols: u32) -> (Symbol, Symbol) {
-    (1 + chance.below(symbols as usize) as Symbol, chance.below(symbols as usize + 1) as Symbol)
+    let above = 1 + chance.below(symbols as usize) as u32;
+    (Symbol(above), Symbol(chance.below(symbols as usize + 1) as u32))
 }
 
 /// Makes the invariant cover a state.
@@ -283,7 +284,7 @@ impl Counts {
 pub fn random_property(chance: &mut Chance, system: &Explicit, symbols: u32) -> Property {
     let mut any = |limit: usize| (!chance.one_in(3)).then(|| chance.below(limit) as u32);
     let shared = any(system.shared_states as usize);
-    let tops = (0..system.threads()).map(|_| any(symbols as usize + 1)).collect();
+    let tops = (0..system.threads()).map(|_| any(symbols as usize + 1).map(Symbol)).collect();
     Property { bad: vec![Pattern { shared, tops }], deadlock: chance.one_in(4) }
 }
 

@@ -141,7 +141,7 @@ impl Table {
     /// The number of a symbol; [`EMPTY`](crate::pushdown::EMPTY) is none of them.
     pub fn symbol(&self, cell: Cell) -> Symbol {
         let bytes = 64 + size_of_val(&*cell.locals);
-        1 + Interned::number(&self.cells, cell, bytes)
+        Symbol(1 + Interned::number(&self.cells, cell, bytes))
     }
 
     /// What a shared state stands for.
@@ -151,7 +151,7 @@ impl Table {
 
     /// What a symbol stands for.
     pub fn cell(&self, symbol: Symbol) -> Arc<Cell> {
-        read(&self.cells).values[symbol as usize - 1].clone()
+        read(&self.cells).values[symbol.index() - 1].clone()
     }
 
     /// The rules made for a kind of threads, a shared state and a symbol.

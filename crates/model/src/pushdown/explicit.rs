@@ -106,11 +106,11 @@ impl Pushdown for Explicit {
 
     fn symbol_name(&self, _thread: usize, symbol: Symbol) -> String {
         debug_assert!(symbol != EMPTY);
-        (symbol - 1).to_string()
+        (symbol.0 - 1).to_string()
     }
 
     fn symbol_named(&self, _thread: usize, name: &str) -> Option<Symbol> {
-        number(name)?.checked_add(1)
+        number(name)?.checked_add(1).map(Symbol)
     }
 
     fn write_shared(&self, shared: Shared, out: &mut Vec<u8>) {
@@ -123,11 +123,11 @@ impl Pushdown for Explicit {
     }
 
     fn write_symbol(&self, _thread: usize, symbol: Symbol, out: &mut Vec<u8>) {
-        write_number(u64::from(symbol), out);
+        write_number(u64::from(symbol.0), out);
     }
 
     fn read_symbol(&self, _thread: usize, bytes: &mut &[u8]) -> Option<Symbol> {
-        Symbol::try_from(read_number(bytes)?).ok().filter(|&symbol| symbol != EMPTY)
+        u32::try_from(read_number(bytes)?).ok().map(Symbol).filter(|&symbol| symbol != EMPTY)
     }
 }
 
