@@ -157,7 +157,7 @@ fn pairs(invariant: &Invariant) -> BTreeSet<(usize, Shared, Symbol)> {
 #[derive(Default)]
 struct Numbers {
     shared: HashMap<Shared, Shared>,
-    next: Shared,
+    next: u32,
     symbols: HashMap<(usize, Symbol), Symbol>,
     counts: HashMap<usize, u32>,
 }
@@ -165,7 +165,7 @@ struct Numbers {
 impl Numbers {
     fn fresh(&mut self) -> Shared {
         self.next += 1;
-        self.next - 1
+        Shared(self.next - 1)
     }
 
     fn shared(&mut self, shared: Shared) -> Shared {

@@ -73,7 +73,7 @@ fn convergence_needs_both_sides() {
     visible
         .iter()
         .skip(1)
-        .for_each(|state| fewer.push([state.shared].into_iter().chain(state.tops.iter().map(|top| top.0))));
+        .for_each(|state| fewer.push([state.shared.0].into_iter().chain(state.tops.iter().map(|top| top.0))));
     let reached = ask(&asking(Liar { verdict: verdict.clone(), visible: fewer }));
     let reached = reached.expect("true, but not all of it");
     assert!(!reached.converged);
@@ -82,7 +82,7 @@ fn convergence_needs_both_sides() {
     let mut more = VisibleStates::new(Kinds::distinct(2));
     visible
         .iter()
-        .for_each(|state| more.push([state.shared].into_iter().chain(state.tops.iter().map(|top| top.0))));
+        .for_each(|state| more.push([state.shared.0].into_iter().chain(state.tops.iter().map(|top| top.0))));
     more.push([1, 3, 3].into_iter());
     assert!(ask(&asking(Liar { verdict, visible: more })).is_err(), "reached, and excluded");
 }

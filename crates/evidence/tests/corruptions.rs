@@ -4,7 +4,7 @@ mod common;
 
 use allways_evidence::{Invariant, Rejection, StopReason, Trace, Window, induct, replay};
 use allways_model::property::Property;
-use allways_model::pushdown::{EMPTY, Explicit, Stack, Symbol};
+use allways_model::pushdown::{EMPTY, Explicit, Shared, Stack, Symbol};
 use allways_model::symmetry::Kinds;
 use common::{add_state, check, figure_1, least, never, nothing, recursion, ring, system, trace};
 
@@ -41,7 +41,7 @@ fn corrupted_traces_are_rejected() {
         assert_eq!(replayed(&system, &bad, &corrupt), expected);
     };
 
-    reject(&|t| t.initial.shared = 1, "step 0: 1|1,4 is not an initial state");
+    reject(&|t| t.initial.shared = Shared(1), "step 0: 1|1,4 is not an initial state");
     reject(
         &|t| t.initial.stacks[1] = Stack::from_top([5, 5].map(Symbol)),
         "step 0: 0|1,4.4 is not an initial state",
@@ -55,7 +55,7 @@ fn corrupted_traces_are_rejected() {
         "step 1: thread 1 cannot go from 0|1,4 to 1|2,4 by line 1: it can go to 0|1,- by line 3",
     );
     reject(
-        &|t| t.steps[2].state.shared = 0,
+        &|t| t.steps[2].state.shared = Shared(0),
         "step 3: thread 1 cannot go from 2|2,5 to 0|2,4.6 by line 6: that line leads to 3|2,4.6",
     );
     reject(
@@ -113,7 +113,7 @@ fn every_single_change_of_a_trace_is_noticed() {
         let mut corrupt = good.clone();
         corrupt.steps[index].thread ^= 1;
         reject(index + 1, corrupt);
-        for shared in (0..4).filter(|&shared| shared != good.steps[index].state.shared) {
+        for shared in (0..4).map(Shared).filter(|&shared| shared != good.steps[index].state.shared) {
             let mut corrupt = good.clone();
             corrupt.steps[index].state.shared = shared;
             reject(index + 1, corrupt);

@@ -171,7 +171,7 @@ fn a_lie_about_kinds_is_rejected() {
         match check(&system, &Property::default(), &lie) {
             Err(Rejection::Missing { missing, .. }) => match missing {
                 Missing::State { shared, windows } => {
-                    add_state(&mut lie, shared, &windows);
+                    add_state(&mut lie, shared.0, &windows);
                 }
                 Missing::Below { thread, above, under } => {
                     assert_eq!(thread, 0, "the first of its kind");
@@ -186,7 +186,7 @@ fn a_lie_about_kinds_is_rejected() {
         "threads 0 and 1 are not of one kind: by line 1 thread 0 can go from 0|1 to 1|2.3, thread 1 cannot";
     assert_eq!(rejection.to_string(), expected);
     let Rejection::NotAlike { threads, shared, top, .. } = rejection else { panic!("{rejection}") };
-    assert_eq!((threads, shared, top), ((0, 1), 0, Symbol(2)));
+    assert_eq!((threads, shared, top), ((0, 1), Shared(0), Symbol(2)));
 
     // It is the others' turn to be asked, and a rule that the first thread lacks is as bad as one that it has.
     let less: &[Written] = &[(0, 1, 0, &[2])];

@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn a_deadlock_is_stuck_and_not_at_its_end() {
-        let rule = |top| (0, Symbol(top), Rule { shared: 1, word: Word::POP, line: 1 });
-        let initial = State { shared: 0, stacks: vec![Stack::default(); 2] };
+        let rule = |top| (Shared(0), Symbol(top), Rule { shared: Shared(1), word: Word::POP, line: 1 });
+        let initial = State { shared: Shared(0), stacks: vec![Stack::default(); 2] };
         let threads = vec![ThreadRules::new([rule(1)]), ThreadRules::new([rule(2)])];
         let system = Explicit { shared_states: 2, threads, initial };
         for (shared, tops, expected) in [
@@ -118,7 +118,7 @@ mod tests {
             (1, [0, 2], true),
             (1, [0, 0], false),
         ] {
-            let tops = tops.map(Symbol);
+            let (shared, tops) = (Shared(shared), tops.map(Symbol));
             assert_eq!(deadlocked(&system, shared, &tops), expected, "{shared} {tops:?}");
             let property = Property { deadlock: true, ..Property::default() };
             assert!(!property.is_empty());
@@ -139,11 +139,11 @@ mod tests {
                 let mut sorted = tops.clone();
                 kinds.sort(&mut sorted);
                 let orbit = kinds.members_of_orbit(&sorted);
-                let expected = orbit.iter().any(|tops| pattern.matches(0, tops.iter().copied()));
-                let places = pattern.places(&kinds, 0, &tops);
+                let expected = orbit.iter().any(|tops| pattern.matches(Shared(0), tops.iter().copied()));
+                let places = pattern.places(&kinds, Shared(0), &tops);
                 assert_eq!(places.is_some(), expected, "{pattern:?} {tops:?}");
                 if let Some(places) = places {
-                    assert!(pattern.matches(0, places.iter().map(|&thread| tops[thread])));
+                    assert!(pattern.matches(Shared(0), places.iter().map(|&thread| tops[thread])));
                 }
             }
         }

@@ -13,8 +13,10 @@ use crate::bytes::{read_number, read_text, write_number, write_text};
 
 pub use explicit::{Explicit, ThreadRules};
 
-/// A shared state.
-pub type Shared = u32;
+crate::index_type! {
+    /// A shared state.
+    pub struct Shared(u32);
+}
 
 crate::index_type! {
     /// A stack symbol; [`EMPTY`] stands for "no symbol".

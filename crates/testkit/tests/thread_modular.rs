@@ -360,10 +360,10 @@ fn random_proofs_for_any_number_of_threads_are_right() {
             let first = like.iter().position(|&thread| thread == 0);
             let mut tops: Vec<Option<Symbol>> = vec![None; system.threads()];
             first.into_iter().for_each(|first| tops[first] = Some(top));
-            Property { bad: vec![Pattern { shared: Some(shared), tops }], deadlock: seed % 3 == 0 }
+            Property { bad: vec![Pattern { shared: Some(Shared(shared)), tops }], deadlock: seed % 3 == 0 }
         };
         let own: Vec<Option<Symbol>> = tops(&(0..crowd.threads()).collect::<Vec<_>>());
-        let bad = vec![Pattern { shared: Some(shared), tops: own }];
+        let bad = vec![Pattern { shared: Some(Shared(shared)), tops: own }];
         let question = Question {
             property: Property { bad, deadlock: seed % 3 == 0 },
             max_states: Some(20_000),
@@ -414,7 +414,7 @@ fn leader_rules(system: &dyn Pushdown, thread: usize) -> String {
     for shared in 0..3 {
         for top in 0..5 {
             let mut here = Vec::new();
-            system.rules(thread, shared, Symbol(top), &mut here);
+            system.rules(thread, Shared(shared), Symbol(top), &mut here);
             rules.extend(here.iter().map(|rule| (shared, top, rule.shared, rule.word)));
         }
     }

@@ -96,7 +96,7 @@ fn explore(cut: &mut Cut, budget: &Budget) -> Result<States, StopReason> {
             cut.emerging[thread].extend(stack.symbols().skip(1));
         }
         let row: Vec<u32> =
-            [visible.shared].into_iter().chain(visible.tops.iter().map(|top| top.0)).collect();
+            [visible.shared.0].into_iter().chain(visible.tops.iter().map(|top| top.0)).collect();
         states.insert(&row);
     }
     let mut expanded = 0;

@@ -61,7 +61,7 @@ impl<'a> Tops<'a> {
             within,
         };
         for state in system.initial() {
-            let mut row = vec![state.shared];
+            let mut row = vec![state.shared.0];
             for (thread, stack) in state.stacks.iter().enumerate() {
                 row.push(tops.windows.observe(thread, stack));
             }
@@ -229,8 +229,10 @@ fn bound_within(
             for id in 0..seen.len() as StateId {
                 visible.push(seen.row(id));
                 let mut row = seen.row(id);
-                let state =
-                    Visible { shared: row.next().unwrap_or_default(), tops: row.map(Symbol).collect() };
+                let state = Visible {
+                    shared: Shared(row.next().unwrap_or_default()),
+                    tops: row.map(Symbol).collect(),
+                };
                 let property = &question.property;
                 if bad.is_none() && property.violated_in_orbit(system, &kinds, state.shared, &state.tops) {
                     bad = Some(state);

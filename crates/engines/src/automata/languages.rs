@@ -150,7 +150,7 @@ impl<'a> Languages<'a> {
         language: LanguageId,
         poll: Poll,
     ) -> Result<&[(Shared, LanguageId)], StopReason> {
-        let key = u64::from(shared) << 32 | u64::from(language.0);
+        let key = u64::from(shared.0) << 32 | u64::from(language.0);
         let (start, end) = match self.ranges.get(&key) {
             Some(&range) => range,
             None => self.compute(shared, language, key, poll)?,
@@ -243,8 +243,8 @@ impl<'a> Languages<'a> {
         }
         let mut automaton = std::mem::take(&mut self.automaton);
         automaton.clear();
-        self.load(one, 0, &mut automaton);
-        self.load(other, 0, &mut automaton);
+        self.load(one, Shared(0), &mut automaton);
+        self.load(other, Shared(0), &mut automaton);
         let stacks = self.canonical(&automaton, poll)?;
         self.automaton = automaton;
         Ok(stacks.first().map_or(Languages::NONE, |&(_, language)| language))

@@ -161,7 +161,7 @@ impl<'a> PostStar<'a> {
                 }
                 Action::Push(pushed, under) => {
                     let fresh = || automaton.add_node(Node::Below(shared, pushed));
-                    let below = *self.below.entry(pair(shared, pushed.0)).or_insert_with(fresh);
+                    let below = *self.below.entry(pair(shared.0, pushed.0)).or_insert_with(fresh);
                     automaton.insert(Transition { from: control, symbol: pushed, to: below });
                     if !automaton.insert(Transition { from: below, symbol: under, to }) {
                         continue;
@@ -181,7 +181,7 @@ impl<'a> PostStar<'a> {
     /// Where the actions for this shared state and top are.
     #[inline]
     fn range(&mut self, shared: Shared, top: Symbol) -> (u32, u32) {
-        if let Some(&range) = self.ranges.get(&pair(shared, top.0)) {
+        if let Some(&range) = self.ranges.get(&pair(shared.0, top.0)) {
             return range;
         }
         self.rules.clear();
@@ -189,7 +189,7 @@ impl<'a> PostStar<'a> {
         let start = self.actions.len() as u32;
         self.actions.extend(self.rules.iter().map(|rule| (rule.shared, action(top, rule))));
         let range = (start, self.actions.len() as u32);
-        self.ranges.insert(pair(shared, top.0), range);
+        self.ranges.insert(pair(shared.0, top.0), range);
         range
     }
 

@@ -77,7 +77,7 @@ impl<'a> Symbolic<'a> {
             images: 0,
         };
         for state in system.initial() {
-            let mut row = vec![state.shared];
+            let mut row = vec![state.shared.0];
             for (thread, stack) in state.stacks.iter().enumerate() {
                 row.push(symbolic.graph.languages[kinds.kind(thread)].intern_stack(stack).0);
             }
@@ -209,7 +209,7 @@ impl<'a> Symbolic<'a> {
                 let mut seen: Vec<Symbol> = (0..threads).map(|thread| tops[thread][choice[thread]]).collect();
                 self.graph.kinds.sort(&mut seen);
                 let property = &self.question.property;
-                self.bad |= property.violated_in_orbit(self.system, &self.graph.kinds, row[0], &seen);
+                self.bad |= property.violated_in_orbit(self.system, &self.graph.kinds, Shared(row[0]), &seen);
                 let seen: Vec<u32> = [row[0]].into_iter().chain(seen.iter().map(|top| top.0)).collect();
                 self.visible.insert(&seen);
                 // Count up, thread by thread.

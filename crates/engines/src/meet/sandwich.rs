@@ -20,7 +20,7 @@ use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::{Halt, StateId, States};
 use allways_evidence::{Invariant, StopReason, Verdict};
 use allways_model::property::Property;
-use allways_model::pushdown::{Pushdown, Symbol};
+use allways_model::pushdown::{Pushdown, Shared, Symbol};
 use allways_model::symmetry::Kinds;
 
 /// The engine; see the module.
@@ -109,7 +109,7 @@ fn meet(
 fn harmless(system: &dyn Pushdown, property: &Property, kinds: &Kinds, visible: &States) -> bool {
     (0..visible.len() as StateId).all(|id| {
         let mut row = visible.row(id);
-        let shared = row.next().unwrap_or_default();
+        let shared = Shared(row.next().unwrap_or_default());
         !property.violated_in_orbit(system, kinds, shared, &row.map(Symbol).collect::<Vec<_>>())
     })
 }

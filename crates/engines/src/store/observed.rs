@@ -6,7 +6,7 @@
 use super::states::{StateId, States};
 use super::threads::Threads;
 use crate::engine::VisibleStates;
-use allways_model::pushdown::Visible;
+use allways_model::pushdown::{Shared, Visible};
 use allways_model::symmetry::Kinds;
 
 /// The abstract states of a space; see the module.
@@ -80,7 +80,7 @@ impl Observed {
     /// What is visible of an abstract state.
     pub fn visible_at(&self, threads: &Threads, id: StateId) -> Visible {
         let mut row = self.rows.row(id);
-        let shared = row.next().unwrap_or_default();
+        let shared = Shared(row.next().unwrap_or_default());
         let tops = row.enumerate().map(|(thread, top)| threads.stacks(thread).tops()[top as usize].0);
         Visible { shared, tops: tops.collect() }
     }

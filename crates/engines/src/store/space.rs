@@ -13,7 +13,7 @@ use crate::budget::{Budget, Progress};
 use crate::engine::Question;
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
-use allways_model::pushdown::{Pushdown, State, Symbol};
+use allways_model::pushdown::{Pushdown, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 
 /// Why an exploration stopped before its end.
@@ -62,7 +62,7 @@ impl Origins<'_> {
         self.parents.push(parent);
         if !self.property.is_empty() && self.bad.is_none() {
             let mut row = states.row(id);
-            let shared = row.next().unwrap_or_default();
+            let shared = Shared(row.next().unwrap_or_default());
             self.tops.clear();
             self.tops.extend(row.enumerate().map(|(thread, stack)| threads.stacks(thread).symbol(stack)));
             if self.property.violated_in_orbit(threads.system(), threads.kinds(), shared, &self.tops) {
@@ -112,7 +112,7 @@ impl<'a> Space<'a> {
             budget,
         };
         for state in system.initial() {
-            let mut row = vec![state.shared];
+            let mut row = vec![state.shared.0];
             for (thread, stack) in state.stacks.iter().enumerate() {
                 row.push(space.threads.stacks_mut(thread).intern(stack));
             }
@@ -216,7 +216,7 @@ impl<'a> Space<'a> {
     /// A state in full.
     pub fn state(&self, id: StateId) -> State {
         let mut row = self.states.row(id);
-        let shared = row.next().unwrap_or_default();
+        let shared = Shared(row.next().unwrap_or_default());
         let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(stack));
         State { shared, stacks: stacks.collect() }
     }

@@ -132,7 +132,7 @@ impl<'a> Threads<'a> {
 
 impl Graph for Threads<'_> {
     fn moves(&mut self, thread: usize, shared: Shared, stack: StackId) -> &[Move] {
-        let key = u64::from(shared) << 32 | u64::from(stack);
+        let key = u64::from(shared.0) << 32 | u64::from(stack);
         let kind = self.kinds.kind(thread);
         let (start, end) = match self.locals[kind].ranges.get(&key) {
             Some(&range) => range,

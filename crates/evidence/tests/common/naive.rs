@@ -152,7 +152,7 @@ fn random_window(chance: &mut Chance, size: usize, symbols: u32) -> Window {
 }
 
 fn random_state(chance: &mut Chance, invariant: &mut Invariant, system: &Explicit, symbols: u32) {
-    let shared = chance.below(system.shared_states as usize) as Shared;
+    let shared = chance.below(system.shared_states as usize) as u32;
     let windows: Vec<Window> =
         (0..system.threads()).map(|_| random_window(chance, invariant.window, symbols)).collect();
     add_state(invariant, shared, &windows);
@@ -166,7 +166,7 @@ fn random_pair(chance: &mut Chance, symbols: u32) -> (Symbol, Symbol) {
 /// Makes the invariant cover a state.
 fn add_initial(invariant: &mut Invariant, state: &State) {
     let windows: Vec<Window> = state.stacks.iter().map(|stack| Naive::new(invariant).window(stack)).collect();
-    add_state(invariant, state.shared, &windows);
+    add_state(invariant, state.shared.0, &windows);
     for (thread, stack) in state.stacks.iter().enumerate() {
         let below = &mut invariant.below[invariant.kinds.kind(thread)];
         let under = stack.symbols().skip(1).chain([EMPTY]);
@@ -212,7 +212,7 @@ pub fn mutate(chance: &mut Chance, invariant: &mut Invariant, system: &Explicit,
         (1, Some(row)) => {
             invariant.rows[row + 1 + thread] = chance.below(invariant.windows[kind].len()) as u32;
         }
-        (2, Some(row)) => invariant.rows[row] = chance.below(system.shared_states as usize) as Shared,
+        (2, Some(row)) => invariant.rows[row] = chance.below(system.shared_states as usize) as u32,
         (3, _) => {
             let (above, under) = random_pair(chance, symbols);
             invariant.below[kind].entry(above).or_default().insert(under);
@@ -283,7 +283,7 @@ impl Counts {
 
 pub fn random_property(chance: &mut Chance, system: &Explicit, symbols: u32) -> Property {
     let mut any = |limit: usize| (!chance.one_in(3)).then(|| chance.below(limit) as u32);
-    let shared = any(system.shared_states as usize);
+    let shared = any(system.shared_states as usize).map(Shared);
     let tops = (0..system.threads()).map(|_| any(symbols as usize + 1).map(Symbol)).collect();
     Property { bad: vec![Pattern { shared, tops }], deadlock: chance.one_in(4) }
 }

@@ -80,7 +80,7 @@ impl Reader<'_> {
         }
         let system = match self.shared {
             SharedStates::Count(shared_states) if !self.diagnostics.has_errors() => {
-                let initial = State { shared: 0, stacks: vec![Stack::default(); self.closed.len()] };
+                let initial = State { shared: Shared(0), stacks: vec![Stack::default(); self.closed.len()] };
                 Some(Explicit { shared_states, threads: self.closed, initial })
             }
             _ => None,
@@ -268,7 +268,7 @@ fn shared_state(found: Token, shared: SharedStates) -> Result<Shared, Fault> {
         SharedStates::Count(count) if state >= count => {
             Err(Fault { expected: Expected::SharedBelow(count), found })
         }
-        _ => Ok(state),
+        _ => Ok(Shared(state)),
     }
 }
 

@@ -135,7 +135,7 @@ impl Table {
     /// The number of a shared state.
     pub fn shared(&self, key: Key) -> Shared {
         let bytes = 80 + size_of_val(&*key.values);
-        Interned::number(&self.keys, key, bytes)
+        Shared(Interned::number(&self.keys, key, bytes))
     }
 
     /// The number of a symbol; [`EMPTY`](crate::pushdown::EMPTY) is none of them.
@@ -146,7 +146,7 @@ impl Table {
 
     /// What a shared state stands for.
     pub fn key(&self, shared: Shared) -> Arc<Key> {
-        read(&self.keys).values[shared as usize].clone()
+        read(&self.keys).values[shared.index()].clone()
     }
 
     /// What a symbol stands for.

@@ -101,7 +101,7 @@ impl Pushdown for Explicit {
     }
 
     fn shared_named(&self, name: &str) -> Option<Shared> {
-        number(name).filter(|&shared| shared < self.shared_states)
+        number(name).filter(|&shared| shared < self.shared_states).map(Shared)
     }
 
     fn symbol_name(&self, _thread: usize, symbol: Symbol) -> String {
@@ -114,12 +114,12 @@ impl Pushdown for Explicit {
     }
 
     fn write_shared(&self, shared: Shared, out: &mut Vec<u8>) {
-        write_number(u64::from(shared), out);
+        write_number(u64::from(shared.0), out);
     }
 
     fn read_shared(&self, bytes: &mut &[u8]) -> Option<Shared> {
-        let shared = Shared::try_from(read_number(bytes)?).ok();
-        shared.filter(|&shared| shared < self.shared_states)
+        let shared = u32::try_from(read_number(bytes)?).ok();
+        shared.filter(|&shared| shared < self.shared_states).map(Shared)
     }
 
     fn write_symbol(&self, _thread: usize, symbol: Symbol, out: &mut Vec<u8>) {

@@ -137,7 +137,7 @@ impl<'a> Locals<'a> {
             return self.single(symbol, under);
         }
         let fresh = self.contexts.len() as Context;
-        let context = *self.entered.entry((top, shared)).or_insert(fresh);
+        let context = *self.entered.entry((top, shared.0)).or_insert(fresh);
         if context == fresh {
             self.contexts.push(Tails::new());
         }
