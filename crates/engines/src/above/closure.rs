@@ -145,7 +145,7 @@ impl<'a, 's> Abstraction<'a, 's> {
                     for &to in tops {
                         let known = self.space.threads.stacks(thread).top_named(to);
                         if !known.is_some_and(|top| {
-                            next[1 + thread] = top;
+                            next[1 + thread] = top.0;
                             observed.find(&next).is_some()
                         }) {
                             return Ok(Err(self.escape(id, thread, rule, to)));

@@ -26,6 +26,7 @@ pub mod windows;
 use super::symbolic::Symbolic;
 use crate::budget::{Budget, Progress};
 use crate::engine::Question;
+use crate::store::stacks::StackId;
 use crate::store::states::make_room;
 use crate::store::{Graph, Move, StateId, States, Threads, trace};
 use allways_evidence::{StopReason, Trace};
@@ -239,7 +240,7 @@ impl<'a> Search<'a> {
         self.row.clear();
         self.row.push(state.shared.0);
         for (thread, stack) in state.stacks.iter().enumerate() {
-            self.row.push(self.threads.stacks_mut(thread).intern(stack));
+            self.row.push(self.threads.stacks_mut(thread).intern(stack).0);
         }
     }
 
@@ -394,7 +395,7 @@ impl<'a> Search<'a> {
     fn bad(&mut self) -> bool {
         self.tops.clear();
         let locals = self.row[1..].iter().enumerate();
-        self.tops.extend(locals.map(|(thread, &local)| self.threads.stacks(thread).symbol(local)));
+        self.tops.extend(locals.map(|(thread, &local)| self.threads.stacks(thread).symbol(StackId(local))));
         self.property.violated_at(self.threads.system(), Shared(self.row[0]), &self.tops)
     }
 
@@ -410,7 +411,7 @@ impl<'a> Search<'a> {
     fn state(&self, id: StateId) -> State {
         let mut row = self.states.row(id);
         let shared = Shared(row.next().unwrap_or_default());
-        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(stack));
+        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(StackId(stack)));
         State { shared, stacks: stacks.collect() }
     }
 

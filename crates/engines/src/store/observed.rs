@@ -6,6 +6,7 @@
 use super::states::{StateId, States};
 use super::threads::Threads;
 use crate::engine::VisibleStates;
+use crate::store::stacks::StackId;
 use allways_model::pushdown::{Shared, Visible};
 use allways_model::symmetry::Kinds;
 
@@ -40,7 +41,7 @@ impl Observed {
             row.clear();
             row.extend(states.row(id));
             for (thread, local) in row[1..].iter_mut().enumerate() {
-                *local = threads.stacks(thread).top(*local);
+                *local = threads.stacks(thread).top(StackId(*local)).0;
             }
             self.kinds.sort(&mut row[1..]);
             if self.rows.insert(&row).1 {

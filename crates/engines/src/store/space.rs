@@ -11,6 +11,7 @@ use super::threads::Threads;
 use super::trace;
 use crate::budget::{Budget, Progress};
 use crate::engine::Question;
+use crate::store::stacks::StackId;
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Shared, State, Symbol};
@@ -64,7 +65,8 @@ impl Origins<'_> {
             let mut row = states.row(id);
             let shared = Shared(row.next().unwrap_or_default());
             self.tops.clear();
-            self.tops.extend(row.enumerate().map(|(thread, stack)| threads.stacks(thread).symbol(stack)));
+            self.tops
+                .extend(row.enumerate().map(|(thread, stack)| threads.stacks(thread).symbol(StackId(stack))));
             if self.property.violated_in_orbit(threads.system(), threads.kinds(), shared, &self.tops) {
                 self.bad = Some(id);
             }
@@ -114,7 +116,7 @@ impl<'a> Space<'a> {
         for state in system.initial() {
             let mut row = vec![state.shared.0];
             for (thread, stack) in state.stacks.iter().enumerate() {
-                row.push(space.threads.stacks_mut(thread).intern(stack));
+                row.push(space.threads.stacks_mut(thread).intern(stack).0);
             }
             space.threads.kinds().sort(&mut row[1..]);
             let (id, new) = space.states.insert(&row);
@@ -217,7 +219,7 @@ impl<'a> Space<'a> {
     pub fn state(&self, id: StateId) -> State {
         let mut row = self.states.row(id);
         let shared = Shared(row.next().unwrap_or_default());
-        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(stack));
+        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(StackId(stack)));
         State { shared, stacks: stacks.collect() }
     }
 
