@@ -4,8 +4,7 @@
 //! window and nothing has to be said about what lies below.
 
 use crate::budget::Progress;
-use crate::store::stacks::StackId;
-use crate::store::{Halt, Space, StateId};
+use crate::store::{Halt, Space, StackId, StateId};
 use allways_evidence::{Invariant, Window};
 
 /// Symbols written between two looks at the limits.

@@ -7,8 +7,7 @@
 
 use crate::budget::{Budget, Progress};
 use crate::engine::{Question, VisibleStates};
-use crate::store::stacks::StackId;
-use crate::store::{Disabled, Expander, Halt, Space, StateId, States};
+use crate::store::{Disabled, Expander, Halt, Space, StackId, StateId, States};
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
 

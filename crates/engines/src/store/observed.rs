@@ -3,10 +3,10 @@
 //! These are the *abstract states* of the methods that explore: α(s) of DrUBA, section 3, where α keeps the top of each
 //! stack and whether anything lies below it. What is *visible* is less: the tops alone.
 
+use super::stacks::StackId;
 use super::states::{StateId, States};
 use super::threads::Threads;
 use crate::engine::VisibleStates;
-use crate::store::stacks::StackId;
 use allways_model::pushdown::{Shared, Visible};
 use allways_model::symmetry::Kinds;
 

@@ -6,12 +6,12 @@
 
 use super::expand::{Disabled, Expander};
 use super::observed::Observed;
+use super::stacks::StackId;
 use super::states::{StateId, States, make_room};
 use super::threads::Threads;
 use super::trace;
 use crate::budget::{Budget, Progress};
 use crate::engine::Question;
-use crate::store::stacks::StackId;
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Shared, State, Symbol};
