@@ -10,7 +10,7 @@ use allways_engines::confirm::confirm;
 use allways_engines::forms::count_threads;
 use allways_engines::{Budget, EvidenceRejected, Question, Strategy};
 use allways_evidence::{Certificate, Invariant, StopReason, Verdict};
-use allways_model::counters::{Bag, Counters, Target};
+use allways_model::counters::{self, Bag, Counters, Target};
 use allways_model::pushdown::{EMPTY, Explicit, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
 use allways_model::task::{Instance, Task};
 use std::collections::{BTreeSet, HashMap};
@@ -56,7 +56,7 @@ pub fn counted(task: &Task, budget: &Budget) -> Result<Counters, NotFlat> {
     if counters.targets.is_empty() {
         // No thread state is bad. A file has to name something all the same.
         counters.shared.push("violated".to_string());
-        let shared = Some(counters.shared.len() as u32 - 1);
+        let shared = Some(counters::Shared(counters.shared.len() as u32 - 1));
         counters.targets.push(Target { shared, tokens: Bag::new() });
     }
     Ok(counters)
@@ -157,15 +157,15 @@ fn pairs(invariant: &Invariant) -> BTreeSet<(usize, Shared, Symbol)> {
 #[derive(Default)]
 struct Numbers {
     shared: HashMap<Shared, Shared>,
-    next: Shared,
+    next: u32,
     symbols: HashMap<(usize, Symbol), Symbol>,
-    counts: HashMap<usize, Symbol>,
+    counts: HashMap<usize, u32>,
 }
 
 impl Numbers {
     fn fresh(&mut self) -> Shared {
         self.next += 1;
-        self.next - 1
+        Shared(self.next - 1)
     }
 
     fn shared(&mut self, shared: Shared) -> Shared {
@@ -184,7 +184,7 @@ impl Numbers {
         let count = self.counts.entry(thread).or_default();
         *self.symbols.entry((thread, symbol)).or_insert_with(|| {
             *count += 1;
-            *count
+            Symbol(*count)
         })
     }
 

@@ -141,8 +141,8 @@ pub fn thread_names(encoded: &Encoded) -> Vec<String> {
         let name = &templates[role.template].name;
         let running = roles.iter().filter(|other| other.template == role.template && !other.pooled).count();
         if role.pooled {
-            started[role.template] += 1;
-            format!("{name}#{}", started[role.template])
+            started[role.template.index()] += 1;
+            format!("{name}#{}", started[role.template.index()])
         } else if running == 1 {
             name.clone()
         } else {

@@ -1,7 +1,7 @@
 //! How things are said: durations, sizes, reasons, names.
 
 use allways_evidence::{Certificate, StopReason};
-use allways_model::counters::Counters;
+use allways_model::counters::{Counters, Shared};
 use allways_model::notation::{show_pattern, show_visible};
 use allways_model::property::{Property, deadlocked};
 use allways_model::pushdown::{Pushdown, Visible};
@@ -86,7 +86,7 @@ pub fn counter_targets(system: &Counters) -> String {
                 Some(shared) => system.show_tokens(shared, tokens()),
                 // Written with any shared state, and without its name.
                 None => {
-                    let shown = system.show_tokens(0, tokens());
+                    let shown = system.show_tokens(Shared(0), tokens());
                     shown.split_once('|').map_or(shown.clone(), |(_, tokens)| format!("*|{tokens}"))
                 }
             };

@@ -70,14 +70,19 @@ fn convergence_needs_both_sides() {
     let Outcome { verdict, visible, .. } = honest.outcome;
 
     let mut fewer = VisibleStates::new(Kinds::distinct(2));
-    visible.iter().skip(1).for_each(|state| fewer.push([state.shared].into_iter().chain(state.tops)));
+    visible
+        .iter()
+        .skip(1)
+        .for_each(|state| fewer.push([state.shared.0].into_iter().chain(state.tops.iter().map(|top| top.0))));
     let reached = ask(&asking(Liar { verdict: verdict.clone(), visible: fewer }));
     let reached = reached.expect("true, but not all of it");
     assert!(!reached.converged);
     assert!(matches!(reached.outcome.verdict, Verdict::Unknown(StopReason::GaveUp(_))));
 
     let mut more = VisibleStates::new(Kinds::distinct(2));
-    visible.iter().for_each(|state| more.push([state.shared].into_iter().chain(state.tops)));
+    visible
+        .iter()
+        .for_each(|state| more.push([state.shared.0].into_iter().chain(state.tops.iter().map(|top| top.0))));
     more.push([1, 3, 3].into_iter());
     assert!(ask(&asking(Liar { verdict, visible: more })).is_err(), "reached, and excluded");
 }
@@ -145,7 +150,7 @@ fn answer(engine: &dyn Engine, system: &dyn Pushdown, question: &Question) -> Ou
 fn a_system_without_all_its_rules_is_never_safe() {
     let bounds = || Question { rounds: Some(3), delays: Some(2), contexts: Some(3), ..Question::default() };
     let why = Verdict::Unknown(StopReason::GaveUp("a number is too large".to_string()));
-    let bad = vec![Pattern { shared: None, tops: vec![Some(2), Some(2)] }];
+    let bad = vec![Pattern { shared: None, tops: vec![Some(Symbol(2)), Some(Symbol(2))] }];
     let property = Property { bad, ..Property::default() };
     let system = Incomplete(rules(&corpus("locks-in-order")));
     for engine in Engines::default().iter() {

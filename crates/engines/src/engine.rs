@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use crate::forms::Forms;
 use allways_evidence::{StopReason, Verdict};
 use allways_model::property::Property;
-use allways_model::pushdown::{Pushdown, Visible};
+use allways_model::pushdown::{Pushdown, Shared, Symbol, Visible};
 use allways_model::symmetry::Kinds;
 use allways_model::task::Instance;
 use allways_smt::Settings;
@@ -359,8 +359,8 @@ impl VisibleStates {
         self.rows.extend(row);
     }
 
-    fn orbits(&self) -> impl Iterator<Item = (u32, &[u32])> {
-        self.rows.chunks_exact(1 + self.kinds.threads()).map(|row| (row[0], &row[1..]))
+    fn orbits(&self) -> impl Iterator<Item = (Shared, &[u32])> {
+        self.rows.chunks_exact(1 + self.kinds.threads()).map(|row| (Shared(row[0]), &row[1..]))
     }
 
     /// How many orbits there are; without symmetry, how many states.
@@ -379,7 +379,8 @@ impl VisibleStates {
     /// The states, one by one, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = Visible> {
         self.orbits().flat_map(|(shared, tops)| {
-            self.kinds.members_of_orbit(tops).into_iter().map(move |tops| Visible { shared, tops })
+            let members = self.kinds.members_of_orbit(tops).into_iter();
+            members.map(move |tops| Visible { shared, tops: tops.into_iter().map(Symbol).collect() })
         })
     }
 

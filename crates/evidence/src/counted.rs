@@ -21,7 +21,7 @@
 use crate::counters::{Basis, check_basis};
 use crate::products::close::close;
 use crate::{Products, Rejection, StopReason};
-use allways_model::counters::{Bag, Counters, Initial, Local, Rule, Target};
+use allways_model::counters::{self, Bag, Counters, Initial, Local, Rule, Target};
 use allways_model::notation::show_symbols;
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Pushdown, Shared, State, Symbol};
@@ -144,7 +144,7 @@ pub fn counters_of(
         places.extend(tops.map(|(thread, stack)| (products.kinds.kind(thread), stack.top())));
     }
     let numbers = Numbers {
-        shared: shared.iter().copied().zip(0..).collect(),
+        shared: shared.iter().copied().zip((0..).map(counters::Shared)).collect(),
         places: places.iter().copied().zip(0..).collect(),
     };
     let local_name = |&(kind, top): &(usize, Symbol)| {
@@ -198,7 +198,7 @@ impl Broadcast {
 
 /// Shared states and places of the system, by their numbers in the counter system.
 struct Numbers {
-    shared: BTreeMap<Shared, u32>,
+    shared: BTreeMap<Shared, counters::Shared>,
     places: BTreeMap<(usize, Symbol), Local>,
 }
 
@@ -227,7 +227,7 @@ impl Numbers {
 
     fn initial(&self, products: &Products, states: &[State]) -> Vec<Initial> {
         // By the shared state and the threads that are not many: where those may start that are.
-        let mut all: BTreeMap<(u32, Vec<Local>), BTreeSet<Local>> = BTreeMap::new();
+        let mut all: BTreeMap<(counters::Shared, Vec<Local>), BTreeSet<Local>> = BTreeMap::new();
         for state in states {
             let place = |thread: usize| {
                 let kind = products.kinds.kind(thread);

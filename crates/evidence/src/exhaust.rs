@@ -166,10 +166,10 @@ impl Seen {
 fn write(state: &State, row: &mut Vec<Value>) {
     row.extend_from_slice(&state.shared);
     for Thread { template, id, this, stack } in &state.threads {
-        row.extend([*template as Value, *id as Value, *this, stack.len() as Value]);
+        row.extend([template.0 as Value, *id as Value, *this, stack.len() as Value]);
         for frame in stack {
             let calling = frame.calling.map_or(-1, |edge| edge as Value);
-            row.extend([frame.location as Value, calling, frame.locals.len() as Value]);
+            row.extend([frame.location.0 as Value, calling, frame.locals.len() as Value]);
             row.extend_from_slice(&frame.locals);
         }
     }

@@ -159,7 +159,7 @@ impl<'a> Checker<'a> {
         let numbers: Option<Vec<u32>> = numbers.into_iter().collect();
         let canonical = numbers.map(|mut numbers| {
             self.invariant.kinds.sort(&mut numbers);
-            numbers.insert(0, state.shared);
+            numbers.insert(0, state.shared.0);
             numbers
         });
         if canonical.is_some_and(|row| self.rows.contains(&row)) {
@@ -197,7 +197,7 @@ impl<'a> Checker<'a> {
                 if first > 0 && from[1 + members[first - 1]] == window {
                     continue;
                 }
-                let moves = match mover.moves(from[0], window) {
+                let moves = match mover.moves(Shared(from[0]), window) {
                     Ok(moves) => moves,
                     Err(fault) => return Err(self.reject_fault(row, kind, window, fault)),
                 };
@@ -205,7 +205,7 @@ impl<'a> Checker<'a> {
                 for step in mover.moves_in(moves) {
                     let targets = mover.targets_of(step);
                     watch.spend(targets.len())?;
-                    to[0] = step.rule.shared;
+                    to[0] = step.rule.shared.0;
                     for &target in targets {
                         place = replace(to, members, place, target);
                         if !self.rows.contains(to) {
@@ -229,12 +229,15 @@ impl<'a> Checker<'a> {
         let thread = members.iter().find(moves).copied().unwrap_or(members[0]);
         let top = self.invariant.windows[kind][window as usize].top();
         let (rule, gap) = match fault {
-            Fault::NotAlike(other) => return self.reject_kinds((members[0], other), listed[0], top),
+            Fault::NotAlike(other) => return self.reject_kinds((members[0], other), Shared(listed[0]), top),
             Fault::Missing(rule, gap) => (rule, gap),
         };
         let same = |other: &Rule| (other.shared, other.word) == (rule.shared, rule.word);
-        let line =
-            self.rules(thread, listed[0], top).into_iter().find(same).map_or(rule.line, |rule| rule.line);
+        let line = self
+            .rules(thread, Shared(listed[0]), top)
+            .into_iter()
+            .find(same)
+            .map_or(rule.line, |rule| rule.line);
         let (missing, lacks) = match gap {
             Gap::Below { above, under } => self.missing_below(thread, above, under),
             Gap::Window(window) => {
@@ -311,7 +314,7 @@ impl<'a> Checker<'a> {
     }
 
     fn show_row(&self, row: &[u32]) -> String {
-        shorten(&show_abstract(self.system, row[0], &self.windows(row)))
+        shorten(&show_abstract(self.system, Shared(row[0]), &self.windows(row)))
     }
 
     fn show(&self, state: &State) -> String {

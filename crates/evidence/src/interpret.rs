@@ -143,8 +143,8 @@ fn is_initial(program: &Program, state: &State) -> bool {
     let mut of_template = vec![0; program.templates.len()];
     let thread_starts = |(id, thread): (usize, &Thread)| {
         let body = &program.procedures[program.templates[thread.template].body];
-        let this = of_template[thread.template];
-        of_template[thread.template] += 1;
+        let this = of_template[thread.template.index()];
+        of_template[thread.template.index()] += 1;
         let [frame] = &thread.stack[..] else { return false };
         (thread.id, thread.this) == (id, this)
             && (frame.location, frame.calling) == (body.entry, None)

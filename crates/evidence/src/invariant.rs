@@ -88,7 +88,7 @@ impl Invariant {
 
     /// The abstract states as listed: a shared state, and for each thread an index into the windows of its kind.
     pub fn states(&self) -> impl ExactSizeIterator<Item = (Shared, &[u32])> {
-        self.rows.chunks_exact(1 + self.kinds.threads()).map(|row| (row[0], &row[1..]))
+        self.rows.chunks_exact(1 + self.kinds.threads()).map(|row| (Shared(row[0]), &row[1..]))
     }
 
     /// The window of a thread, given its index.

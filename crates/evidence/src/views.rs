@@ -77,7 +77,7 @@ impl Views {
 
     /// Whether threads of this template are in every view.
     pub fn anchors(&self, template: TemplateId) -> bool {
-        self.anchored && self.counts.get(template).is_some_and(Option::is_some)
+        self.anchored && self.counts.get(template.index()).is_some_and(Option::is_some)
     }
 
     /// How many threads are in every view.

@@ -4,7 +4,7 @@ mod common;
 
 use allways_evidence::{Invariant, Rejection, StopReason, Trace, Window, induct, replay};
 use allways_model::property::Property;
-use allways_model::pushdown::{EMPTY, Explicit, Stack};
+use allways_model::pushdown::{EMPTY, Explicit, Shared, Stack, Symbol};
 use allways_model::symmetry::Kinds;
 use common::{add_state, check, figure_1, least, never, nothing, recursion, ring, system, trace};
 
@@ -41,8 +41,11 @@ fn corrupted_traces_are_rejected() {
         assert_eq!(replayed(&system, &bad, &corrupt), expected);
     };
 
-    reject(&|t| t.initial.shared = 1, "step 0: 1|1,4 is not an initial state");
-    reject(&|t| t.initial.stacks[1] = Stack::from_top([5, 5]), "step 0: 0|1,4.4 is not an initial state");
+    reject(&|t| t.initial.shared = Shared(1), "step 0: 1|1,4 is not an initial state");
+    reject(
+        &|t| t.initial.stacks[1] = Stack::from_top([5, 5].map(Symbol)),
+        "step 0: 0|1,4.4 is not an initial state",
+    );
     reject(
         &|t| t.steps[0].line = 2,
         "step 1: thread 0 cannot go from 0|1,4 to 1|2,4 by line 2: it is line 1 that leads there",
@@ -52,15 +55,15 @@ fn corrupted_traces_are_rejected() {
         "step 1: thread 1 cannot go from 0|1,4 to 1|2,4 by line 1: it can go to 0|1,- by line 3",
     );
     reject(
-        &|t| t.steps[2].state.shared = 0,
+        &|t| t.steps[2].state.shared = Shared(0),
         "step 3: thread 1 cannot go from 2|2,5 to 0|2,4.6 by line 6: that line leads to 3|2,4.6",
     );
     reject(
-        &|t| t.steps[2].state.stacks[1] = Stack::from_top([5, 5]),
+        &|t| t.steps[2].state.stacks[1] = Stack::from_top([5, 5].map(Symbol)),
         "step 3: thread 1 cannot go from 2|2,5 to 3|2,4.4 by line 6: that line leads to 3|2,4.6",
     );
     reject(
-        &|t| t.steps[2].state.stacks[0] = Stack::from_top([2]),
+        &|t| t.steps[2].state.stacks[0] = Stack::from_top([2].map(Symbol)),
         "step 3: thread 1 cannot go from 2|2,5 to 3|1,4.6 by line 6: that line leads to 3|2,4.6",
     );
     reject(
@@ -110,15 +113,16 @@ fn every_single_change_of_a_trace_is_noticed() {
         let mut corrupt = good.clone();
         corrupt.steps[index].thread ^= 1;
         reject(index + 1, corrupt);
-        for shared in (0..4).filter(|&shared| shared != good.steps[index].state.shared) {
+        for shared in (0..4).map(Shared).filter(|&shared| shared != good.steps[index].state.shared) {
             let mut corrupt = good.clone();
             corrupt.steps[index].state.shared = shared;
             reject(index + 1, corrupt);
         }
         for thread in 0..2 {
-            for symbols in [vec![], vec![1], vec![2, 2], vec![7, 7], vec![5, 7, 7]] {
+            for symbols in [&[][..], &[1], &[2, 2], &[7, 7], &[5, 7, 7]] {
                 let mut corrupt = good.clone();
-                corrupt.steps[index].state.stacks[thread] = Stack::from_top(symbols);
+                corrupt.steps[index].state.stacks[thread] =
+                    Stack::from_top(symbols.iter().copied().map(Symbol));
                 reject(index + 1, corrupt);
             }
         }
@@ -130,7 +134,7 @@ fn every_single_change_of_a_trace_is_noticed() {
 fn messages_about_deep_stacks_are_short() {
     let system = figure_1();
     let mut deep = long_trace(&system);
-    deep.steps[0].state.stacks[1] = Stack::from_top(vec![5; 100_000]);
+    deep.steps[0].state.stacks[1] = Stack::from_top(vec![Symbol(5); 100_000]);
     assert!(replayed(&system, &["1|2,6"], &deep).len() < 1000);
 }
 
@@ -188,7 +192,8 @@ fn corrupted_invariants_are_rejected() {
         change(&mut corrupt);
         assert_eq!(judged(&system, &bad, &corrupt), expected);
     };
-    let window = |symbols: &[u32], more| Window { symbols: symbols.to_vec(), more };
+    let window =
+        |symbols: &[u32], more| Window { symbols: symbols.iter().copied().map(Symbol).collect(), more };
 
     // What it says about states.
     reject(&|i| i.rows.clear(), "initial state 0|1,4: its abstract state 0|1,4 is missing");
@@ -216,11 +221,11 @@ fn corrupted_invariants_are_rejected() {
         "initial state 0|1,4: the stack can end under 4, but `below 1 4:` lacks -",
     );
     reject(
-        &|i| assert!(i.below[1].get_mut(&5).unwrap().remove(&7)),
+        &|i| assert!(i.below[1].get_mut(&Symbol(5)).unwrap().remove(&Symbol(7))),
         "state 4, 2|2,5: thread 1 can move by line 6: 6 can lie under 4, but `below 1 4:` lacks 6",
     );
     reject(
-        &|i| assert!(i.below[0].get_mut(&2).unwrap().remove(&EMPTY)),
+        &|i| assert!(i.below[0].get_mut(&Symbol(2)).unwrap().remove(&EMPTY)),
         "initial state 0|1,4: the stack can end under 1, but `below 0 1:` lacks -",
     );
 
@@ -239,10 +244,10 @@ fn corrupted_invariants_are_rejected() {
         &|i| i.windows[0][1] = window(&[3, 3], false),
         "window 1 of thread 0: expected at most 1 symbols, found 2",
     );
-    reject(&|i| i.windows[0][1] = window(&[EMPTY], false), "window 1 of thread 0: it has a hole");
+    reject(&|i| i.windows[0][1] = window(&[EMPTY.0], false), "window 1 of thread 0: it has a hole");
     reject(&|i| i.windows[0][1] = i.windows[0][0].clone(), "window 1 of thread 0: it is listed before");
     reject(
-        &|i| drop(i.below[0].insert(EMPTY, [1].into())),
+        &|i| drop(i.below[0].insert(EMPTY, [1].map(Symbol).into())),
         "thread 0: `below` speaks of what lies under the end of the stack",
     );
 }
@@ -277,7 +282,7 @@ fn swapped_threads_and_changed_symbols_are_rejected() {
                 for index in 0..good.windows[thread].len() {
                     for at in 0..good.windows[thread][index].symbols.len() {
                         let mut corrupt = good.clone();
-                        corrupt.windows[thread][index].symbols[at] = 9;
+                        corrupt.windows[thread][index].symbols[at] = Symbol(9);
                         let rejection = check(&system, &Property::default(), &corrupt).unwrap_err();
                         assert!(matches!(rejection, Rejection::Missing { .. }), "{rejection}");
                         changed += 1;
@@ -308,11 +313,11 @@ fn corner_cases() {
     // The bottom is never under 7, so no stack has 1 over 7, and the step that 1 allows is never made.
     let hanging = system(1, "0|-", &[&[(0, 1, 0, &[2])]]);
     let mut invariant = least(&hanging, 1);
-    invariant.below[0].insert(2, [8].into());
-    invariant.below[0].insert(8, [8].into());
-    add_state(&mut invariant, 0, &[Window { symbols: vec![2], more: true }]);
+    invariant.below[0].insert(Symbol(2), [8].map(Symbol).into());
+    invariant.below[0].insert(Symbol(8), [8].map(Symbol).into());
+    add_state(&mut invariant, 0, &[Window { symbols: vec![Symbol(2)], more: true }]);
     assert_eq!(judged(&hanging, &[], &invariant), "ok");
-    invariant.below[0].insert(8, [8, EMPTY].into());
+    invariant.below[0].insert(Symbol(8), [Symbol(8), EMPTY].into());
     let expected = "state 2, 0|1+: thread 0 can move by line 1: 7 can lie under 2, but `below 0 2:` lacks 7";
     assert_eq!(judged(&hanging, &[], &invariant), expected);
     // A huge window is a number like any other.
@@ -327,9 +332,9 @@ fn flags(threads: usize) -> (Explicit, Invariant) {
     let system = system(1, &format!("0|{}", vec!["1"; threads].join(",")), &vec![flag; threads]);
     let mut invariant = nothing(&system, 1);
     for thread in 0..threads {
-        let window = |symbol| Window { symbols: vec![symbol], more: false };
+        let window = |symbol| Window { symbols: vec![Symbol(symbol)], more: false };
         invariant.windows[thread] = vec![window(2), window(3)];
-        invariant.below[thread] = [(2, [EMPTY].into()), (3, [EMPTY].into())].into();
+        invariant.below[thread] = [2, 3].map(|symbol| (Symbol(symbol), [EMPTY].into())).into();
     }
     for state in 0..1_u32 << threads {
         invariant.rows.push(0);

@@ -57,9 +57,13 @@ impl Pushdown for Generated {
 }
 
 /// Two threads alike, that go from 1 to 2 and are stuck there.
-fn stuck(ended: &[(usize, Symbol)]) -> Generated {
+fn stuck(ended: &[(usize, u32)]) -> Generated {
     let rules = system(1, "0|1,1", &[&[(0, 1, 0, &[2])], &[(0, 1, 0, &[2])]]);
-    Generated { rules, ended: ended.to_vec(), incomplete: None }
+    Generated {
+        rules,
+        ended: ended.iter().map(|&(thread, top)| (thread, Symbol(top))).collect(),
+        incomplete: None,
+    }
 }
 
 fn no_deadlock() -> Property {
@@ -90,7 +94,7 @@ fn threads_end_where_the_system_says() {
 fn that_threads_end_alike_is_not_taken_on_trust() {
     let mut system = stuck(&[(0, 3), (1, 4)]);
     system.rules = common::system(1, "0|2,3", &[&[], &[]]);
-    let window = |symbol| Window { symbols: vec![symbol], more: false };
+    let window = |symbol| Window { symbols: vec![Symbol(symbol)], more: false };
     let mut invariant = Invariant::new(Kinds::new([0, 0]), 1);
     add_state(&mut invariant, 0, &[window(3), window(4)]);
     let invariant = close(&system, invariant, 100).expect("one state");

@@ -95,7 +95,7 @@ fn rejections_speak_of_the_state_as_it_is_listed() {
     let system = workers();
     let good = least_up_to(&system, &[0, 1, 0], 1);
     assert_eq!(judged(&system, &[], &good), "ok");
-    let window = |symbol: u32, more| Window { symbols: vec![symbol + 1], more };
+    let window = |symbol: u32, more| Window { symbols: vec![Symbol(symbol + 1)], more };
     let reject = |change: &dyn Fn(&mut Invariant), expected: &str| {
         let mut corrupt = good.clone();
         change(&mut corrupt);
@@ -115,7 +115,7 @@ fn rejections_speak_of_the_state_as_it_is_listed() {
             i.rows.truncate(4);
             add_state(i, 1, &[window(1, false), window(1, false), window(2, true)]);
             i.windows[0].push(window(9, false));
-            i.below[0].get_mut(&4).unwrap().clear();
+            i.below[0].get_mut(&Symbol(4)).unwrap().clear();
         },
         "state 1, 0|1,1,1: thread 0 can move by line 1: the stack can end under 3, but `below 0 3:` lacks -",
     );
@@ -132,10 +132,17 @@ fn rejections_speak_of_the_state_as_it_is_listed() {
 fn bad_renamings_are_rejected() {
     let system = flags(4);
     let mut invariant = Invariant::new(Kinds::new([0, 0, 0, 1]), 1);
-    add_state(&mut invariant, 0, &[2, 3, 3, 2].map(|symbol| Window { symbols: vec![symbol], more: false }));
+    add_state(
+        &mut invariant,
+        0,
+        &[2, 3, 3, 2].map(|symbol| Window { symbols: vec![Symbol(symbol)], more: false }),
+    );
     let invariant = close(&system, invariant, 100).unwrap();
     let listed: Vec<_> = invariant.visible().iter().map(|visible| visible.tops.clone()).collect();
-    assert!(listed.contains(&vec![2, 3, 3, 2]) && !listed.contains(&vec![3, 2, 3, 2]));
+    assert!(
+        listed.contains(&vec![Symbol(2), Symbol(3), Symbol(3), Symbol(2)])
+            && !listed.contains(&vec![Symbol(3), Symbol(2), Symbol(3), Symbol(2)])
+    );
     let expected = "state 1: 0|2,1,2,1, which is 0|1,2,2,1 with threads renamed, violates the property";
     assert_eq!(judged(&system, &["*|2,1,2,1"], &invariant), expected);
     let expected = "state 1: 0|1,2,2,1 violates the property";
@@ -164,7 +171,7 @@ fn a_lie_about_kinds_is_rejected() {
         match check(&system, &Property::default(), &lie) {
             Err(Rejection::Missing { missing, .. }) => match missing {
                 Missing::State { shared, windows } => {
-                    add_state(&mut lie, shared, &windows);
+                    add_state(&mut lie, shared.0, &windows);
                 }
                 Missing::Below { thread, above, under } => {
                     assert_eq!(thread, 0, "the first of its kind");
@@ -179,16 +186,16 @@ fn a_lie_about_kinds_is_rejected() {
         "threads 0 and 1 are not of one kind: by line 1 thread 0 can go from 0|1 to 1|2.3, thread 1 cannot";
     assert_eq!(rejection.to_string(), expected);
     let Rejection::NotAlike { threads, shared, top, .. } = rejection else { panic!("{rejection}") };
-    assert_eq!((threads, shared, top), ((0, 1), 0, 2));
+    assert_eq!((threads, shared, top), ((0, 1), Shared(0), Symbol(2)));
 
     // It is the others' turn to be asked, and a rule that the first thread lacks is as bad as one that it has.
     let less: &[Written] = &[(0, 1, 0, &[2])];
     let more: &[Written] = &[(0, 1, 0, &[2]), (0, 2, 0, &[])];
     let system = common::system(1, "0|1,1", &[less, more]);
     let mut lie = Invariant::new(Kinds::new([7, 7]), 1);
-    lie.below[0] = [(2, [0].into()), (3, [0].into())].into();
+    lie.below[0] = [2, 3].map(|symbol| (Symbol(symbol), [EMPTY].into())).into();
     for symbols in [[2, 2], [2, 3], [3, 3]] {
-        add_state(&mut lie, 0, &symbols.map(|symbol| Window { symbols: vec![symbol], more: false }));
+        add_state(&mut lie, 0, &symbols.map(|symbol| Window { symbols: vec![Symbol(symbol)], more: false }));
     }
     let expected =
         "threads 0 and 1 are not of one kind: by line 3 thread 1 can go from 0|2 to 0|-, thread 0 cannot";
@@ -274,12 +281,12 @@ impl Pushdown for Renamed {
     }
 
     fn symbol_name(&self, thread: usize, symbol: Symbol) -> String {
-        self.0.symbol_name(thread, symbol + Symbol::from(thread == 1))
+        self.0.symbol_name(thread, Symbol(symbol.0 + u32::from(thread == 1)))
     }
 
     fn symbol_named(&self, thread: usize, name: &str) -> Option<Symbol> {
         let symbol = self.0.symbol_named(thread, name)?;
-        Some(symbol - Symbol::from(thread == 1)).filter(|&symbol| symbol != EMPTY)
+        Some(Symbol(symbol.0 - u32::from(thread == 1))).filter(|&symbol| symbol != EMPTY)
     }
 }
 
@@ -331,9 +338,9 @@ fn many_states_of_alike_threads() {
         (0..places).flat_map(|place| [step(place, 1), step(place, places - 1)]).collect();
     let system = system(1, &format!("0|{}", vec!["0"; threads].join(",")), &vec![&rules[..]; threads]);
     let mut invariant = Invariant::new(Kinds::new(vec![0; threads]), 1);
-    for symbol in 1..=places {
+    for symbol in (1..=places).map(Symbol) {
         invariant.windows[0].push(Window { symbols: vec![symbol], more: false });
-        invariant.below[0].insert(symbol, [0].into());
+        invariant.below[0].insert(symbol, [EMPTY].into());
     }
     let mut row = vec![0; threads];
     loop {

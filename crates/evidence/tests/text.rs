@@ -7,7 +7,7 @@ use allways_evidence::{
     VERSION, Window, certify, write_evidence,
 };
 use allways_model::property::Property;
-use allways_model::pushdown::{EMPTY, Explicit, Pushdown, Shared};
+use allways_model::pushdown::{EMPTY, Explicit, Pushdown, Shared, Symbol};
 use common::{Chance, check, close, figure_1, least, never, nothing, parse, recursion, ring, written};
 use std::collections::BTreeSet;
 
@@ -286,7 +286,7 @@ fn misshapen_evidence_is_not_written() {
     refuse(&|i| i.rows[1] = 99);
     refuse(&|i| i.rows.push(0));
     refuse(&|i| i.windows[0].push(Window { symbols: vec![EMPTY], more: false }));
-    refuse(&|i| drop(i.below[0].insert(EMPTY, [1].into())));
+    refuse(&|i| drop(i.below[0].insert(EMPTY, [1].map(Symbol).into())));
     refuse(&|i| drop(i.windows.pop()));
 }
 

@@ -78,11 +78,11 @@ fn parse_state<T>(text: &[u8], read: impl FnOnce(&str) -> Result<T, NotAState>) 
 /// Writes a system that [`parse`] reads back, rule by rule. Its initial state has no place in the format.
 pub fn write(system: &Explicit) -> String {
     let mut text = format!("{}\n", system.shared_states);
-    let symbol = |symbol: Symbol| if symbol == EMPTY { "-".to_string() } else { (symbol - 1).to_string() };
+    let symbol = |symbol: Symbol| if symbol == EMPTY { "-".to_string() } else { (symbol.0 - 1).to_string() };
     for thread in &system.threads {
         let symbols = || {
             let symbols = thread.iter().flat_map(|(_, top, rule)| rule.word.symbols().iter().chain([top]));
-            symbols.filter(|&&symbol| symbol != EMPTY).map(|symbol| symbol - 1)
+            symbols.filter(|&&symbol| symbol != EMPTY).map(|symbol| symbol.0 - 1)
         };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "PDA {} {}", symbols().min().unwrap_or(0), symbols().max().unwrap_or(0));

@@ -87,7 +87,7 @@ impl Tts {
     /// The number of a shared state of the text.
     fn shared(&mut self, number: u32) -> Shared {
         let names = &mut self.system.shared;
-        *self.shared.entry(number).or_insert_with(|| name(names, number))
+        *self.shared.entry(number).or_insert_with(|| Shared(name(names, number)))
     }
 
     /// The number of a local state of the text.

@@ -22,8 +22,10 @@ pub use bag::Bag;
 
 use std::collections::HashSet;
 
-/// A shared state, by its number.
-pub type Shared = u32;
+crate::index_type! {
+    /// A shared state, by its number.
+    pub struct Shared(u32);
+}
 
 /// A local state, by its number; in a Petri net, a place.
 pub type Local = u32;
@@ -184,7 +186,7 @@ impl Counters {
     /// The least bad configurations.
     pub fn bad(&self) -> impl Iterator<Item = Configuration> + '_ {
         self.targets.iter().flat_map(|target| {
-            let all = 0..self.shared.len() as Shared;
+            let all = (0..self.shared.len() as u32).map(Shared);
             all.filter(move |&shared| target.shared.is_none_or(|only| only == shared))
                 .map(move |shared| Configuration { shared, tokens: target.tokens.clone() })
         })
@@ -199,7 +201,7 @@ impl Counters {
             check_names(&self.shared).map_err(|why| format!("a shared state {why}"))?;
         }
         check_names(&self.locals).map_err(|why| format!("a local state {why}"))?;
-        let shared = |shared: Shared| in_range(shared, &self.shared, "shared");
+        let shared = |shared: Shared| in_range(shared.0, &self.shared, "shared");
         let bag = |bag: &Bag| {
             bag.iter().try_for_each(|(local, count)| match count {
                 0..=MOST => in_range(local, &self.locals, "local"),
@@ -250,7 +252,7 @@ impl Counters {
     ) -> String {
         let mut text = String::new();
         if !self.is_net() {
-            text = format!("{}|", self.shared[shared as usize]);
+            text = format!("{}|", self.shared[shared.index()]);
         }
         let tokens = tokens.into_iter().map(|(local, count)| {
             let name = &self.locals[local as usize];

@@ -39,7 +39,7 @@ use crate::program::expression::OPEN;
 use crate::program::reduction::{Reduction, reduce};
 use crate::program::semantics::{self, Frame, Outcome, Thread};
 use crate::program::{
-    Count, Expr, Location, LocationId, Op, Program, Slot, Span, TemplateId, Value, Variable,
+    Count, EventId, Expr, Location, LocationId, Op, Program, Slot, Span, TemplateId, Value, Variable,
 };
 use crate::property::{Pattern, Property};
 use crate::pushdown::{Pushdown, Rule, Shared, Stack, State, Symbol};
@@ -357,7 +357,7 @@ impl Encoded {
     fn initial_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.program.templates.len()];
         let running = self.roles.iter().filter(|role| !role.pooled);
-        running.for_each(|role| counts[role.template] += 1);
+        running.for_each(|role| counts[role.template.index()] += 1);
         counts
     }
 
@@ -409,7 +409,7 @@ impl Encoded {
     /// Whether a thread whose first frame is at a location may return from it as if to a caller.
     fn returns_to_nobody(&self, template: TemplateId, location: LocationId) -> bool {
         let procedure = self.program.locations[location].procedure;
-        procedure != self.program.templates[template].body && self.awaited[procedure]
+        procedure != self.program.templates[template].body && self.awaited[procedure.index()]
     }
 
     /// The cell of a frame.
@@ -441,19 +441,19 @@ impl Encoded {
     }
 
     /// The counter for an event's waiting threads.
-    fn waiting(&self, event: usize) -> usize {
-        self.program.shared_slots() + self.watched.len() + event
+    fn waiting(&self, event: EventId) -> usize {
+        self.program.shared_slots() + self.watched.len() + event.index()
     }
 
     /// The counter for a template's threads that were started later.
     fn started(&self, template: TemplateId) -> usize {
-        self.waiting(self.program.events.len()) + template
+        self.waiting(EventId(self.program.events.len())) + template.index()
     }
 
     /// Where a thread keeps its value of a mixed local variable, and after the last of them whether it has started.
     fn mixed_slot(&self, thread: usize, slot: usize) -> usize {
         let each = if self.mixed { self.most_locals() + 1 } else { 0 };
-        self.started(self.program.templates.len()) + thread * each + slot
+        self.started(TemplateId(self.program.templates.len())) + thread * each + slot
     }
 
     fn most_locals(&self) -> usize {
@@ -462,7 +462,7 @@ impl Encoded {
 
     /// The counters of threads that are at certain locations, or wait for events.
     fn counters(&self) -> std::ops::Range<usize> {
-        self.program.shared_slots()..self.started(0)
+        self.program.shared_slots()..self.started(TemplateId(0))
     }
 
     /// Counts a thread that comes to a location, or leaves it.
@@ -509,7 +509,7 @@ impl Encoded {
     fn pool_is_empty(&self, template: TemplateId) {
         let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
         beyond.get_or_insert_with(|| {
-            let (name, pool) = (&self.program.templates[template].name, self.pool[template]);
+            let (name, pool) = (&self.program.templates[template].name, self.pool[template.index()]);
             let threads = if pool == 1 { "thread" } else { "threads" };
             format!("more than {pool} {threads} of {name} can be started")
         });
@@ -558,7 +558,7 @@ fn awaited(program: &Program, watched: &[Vec<LocationId>]) -> Vec<bool> {
     let noticed: HashSet<LocationId> = watched.iter().flatten().copied().collect();
     for edge in program.locations.iter().flat_map(|location| &location.edges) {
         if let Op::Call(callee, ..) = edge.op {
-            awaited[callee] |= noticed.contains(&edge.to) || program.waits_for(edge.to).is_some();
+            awaited[callee.index()] |= noticed.contains(&edge.to) || program.waits_for(edge.to).is_some();
         }
     }
     awaited
@@ -566,15 +566,15 @@ fn awaited(program: &Program, watched: &[Vec<LocationId>]) -> Vec<bool> {
 
 fn roles(program: &Program, threads: &Threads) -> Result<Vec<Role>, NoEncoding> {
     let mut roles = Vec::new();
-    for (template, declared) in program.templates.iter().enumerate() {
-        let (running, pool) = (threads.running[template], threads.pool[template]);
+    for (template, declared) in TemplateId::each(&program.templates) {
+        let (running, pool) = (threads.running[template.index()], threads.pool[template.index()]);
         if roles.len() + running + pool > MOST_THREADS {
             return Err(NoEncoding {
                 what: format!("more than {MOST_THREADS} threads"),
                 span: declared.span,
             });
         }
-        let (many, any) = (threads.many[template], declared.count == Count::Any);
+        let (many, any) = (threads.many[template.index()], declared.count == Count::Any);
         let role = |this, pooled| Role { template, this, pooled, many: many && (pooled || any) };
         roles.extend((0..running).map(|this| role(this as Value, false)));
         roles.extend((0..pool).map(|_| role(0, true)));
@@ -591,7 +591,7 @@ fn kinds(program: &Program, roles: &[Role], anonymous: bool) -> Vec<usize> {
     let mut firsts = vec![None; program.templates.len()];
     let kind = |(thread, role): (usize, &Role)| {
         let alike = anonymous && !program.templates[role.template].uses_self;
-        if alike { *firsts[role.template].get_or_insert(thread) } else { thread }
+        if alike { *firsts[role.template.index()].get_or_insert(thread) } else { thread }
     };
     roles.iter().enumerate().map(kind).collect()
 }

@@ -10,11 +10,13 @@
 //! * [`property`]: what must never be seen;
 //! * [`task`] with [`threads`]: the question of a whole check, and for how many threads;
 //! * [`bytes`]: how states travel between processes;
+//! * [`index`](mod@index): types for numbers that name something;
 //! * [`notation`]: how states are written (`0|1.4.4,2`), shared by files, evidence and reports.
 
 pub mod bytes;
 pub mod counters;
 pub mod encoding;
+pub mod index;
 pub mod notation;
 pub mod program;
 pub mod property;

@@ -3,7 +3,7 @@
 //! Examples: the state `0|1.4.4,2`, its visible state `0|1,2`, the pattern `*|1,*` (anything in place of `*`).
 
 use crate::property::Pattern;
-use crate::pushdown::{EMPTY, Pushdown, Stack, State, Symbol, Visible};
+use crate::pushdown::{EMPTY, Pushdown, Shared, Stack, State, Symbol, Visible};
 use std::fmt::Write;
 
 /// Why a text is not a state of a system.
@@ -52,7 +52,7 @@ pub fn show_symbols(
     if text.is_empty() { "-".to_string() } else { text }
 }
 
-fn show(system: &dyn Pushdown, shared: u32, stacks: impl Iterator<Item = String>) -> String {
+fn show(system: &dyn Pushdown, shared: Shared, stacks: impl Iterator<Item = String>) -> String {
     let mut text = system.shared_name(shared);
     for (thread, stack) in stacks.enumerate() {
         text.push(if thread == 0 { '|' } else { ',' });
@@ -145,7 +145,7 @@ impl<'a> Parts<'a> {
         Ok(Parts { shared: trimmed(0, &text[..bar]), stacks })
     }
 
-    fn shared(&self, system: &dyn Pushdown) -> Result<u32, NotAState> {
+    fn shared(&self, system: &dyn Pushdown) -> Result<Shared, NotAState> {
         let (at, name) = self.shared;
         system.shared_named(name).ok_or_else(|| NotAState {
             at,
@@ -166,11 +166,11 @@ mod tests {
     use crate::pushdown::{Explicit, ThreadRules};
 
     fn two_threads() -> Explicit {
-        let stack = || Stack::from_top([1]);
+        let stack = || Stack::from_top([1].map(Symbol));
         Explicit {
             shared_states: 3,
             threads: vec![ThreadRules::default(), ThreadRules::default()],
-            initial: State { shared: 0, stacks: vec![stack(), stack()] },
+            initial: State { shared: Shared(0), stacks: vec![stack(), stack()] },
         }
     }
 

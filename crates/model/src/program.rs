@@ -35,14 +35,25 @@ pub const RUNNING: &str = "#running";
 /// The number of a variable (or of an element of an array) among the shared ones, or among the local ones of a procedure.
 pub type Slot = usize;
 
-/// The number of a location, over all procedures.
-pub type LocationId = usize;
+crate::index_type! {
+    /// The number of a location, over all procedures.
+    pub struct LocationId(usize) of Location;
+}
 
-/// The number of a procedure.
-pub type ProcedureId = usize;
+crate::index_type! {
+    /// The number of a procedure.
+    pub struct ProcedureId(usize) of Procedure;
+}
 
-/// The number of a thread template.
-pub type TemplateId = usize;
+crate::index_type! {
+    /// The number of an event.
+    pub struct EventId(usize);
+}
+
+crate::index_type! {
+    /// The number of a thread template.
+    pub struct TemplateId(usize) of Template;
+}
 
 /// A place in the source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
@@ -202,9 +213,9 @@ pub enum Op {
     /// Starts a thread of this thread's template at a location, with a copy of the local variables.
     Fork(LocationId),
     /// Cannot be taken: it is another thread's [`Op::Broadcast`] of the event that leads on.
-    Wait(usize),
+    Wait(EventId),
     /// Leads every other thread that is at a [`Op::Wait`] for the event on.
-    Broadcast(usize),
+    Broadcast(EventId),
 }
 
 impl Op {
@@ -426,7 +437,7 @@ impl Program {
     }
 
     /// The event for which a thread at this location waits.
-    pub fn waits_for(&self, location: LocationId) -> Option<usize> {
+    pub fn waits_for(&self, location: LocationId) -> Option<EventId> {
         match self.locations[location].edges.first() {
             Some(Edge { op: Op::Wait(event), .. }) => Some(*event),
             _ => None,

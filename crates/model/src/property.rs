@@ -102,12 +102,12 @@ pub fn deadlocked(system: &dyn Pushdown, shared: Shared, tops: &[Symbol]) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pushdown::{EMPTY, Explicit, Rule, Stack, State, ThreadRules, Word};
+    use crate::pushdown::{Explicit, Rule, Stack, State, ThreadRules, Word};
 
     #[test]
     fn a_deadlock_is_stuck_and_not_at_its_end() {
-        let rule = |top| (0, top, Rule { shared: 1, word: Word::POP, line: 1 });
-        let initial = State { shared: 0, stacks: vec![Stack::default(); 2] };
+        let rule = |top| (Shared(0), Symbol(top), Rule { shared: Shared(1), word: Word::POP, line: 1 });
+        let initial = State { shared: Shared(0), stacks: vec![Stack::default(); 2] };
         let threads = vec![ThreadRules::new([rule(1)]), ThreadRules::new([rule(2)])];
         let system = Explicit { shared_states: 2, threads, initial };
         for (shared, tops, expected) in [
@@ -115,9 +115,10 @@ mod tests {
             (0, [2, 2], false),
             (0, [2, 1], true),
             (1, [1, 2], true),
-            (1, [EMPTY, 2], true),
-            (1, [EMPTY, EMPTY], false),
+            (1, [0, 2], true),
+            (1, [0, 0], false),
         ] {
+            let (shared, tops) = (Shared(shared), tops.map(Symbol));
             assert_eq!(deadlocked(&system, shared, &tops), expected, "{shared} {tops:?}");
             let property = Property { deadlock: true, ..Property::default() };
             assert!(!property.is_empty());
@@ -129,20 +130,20 @@ mod tests {
     #[test]
     fn orbits_match_where_some_arrangement_does() {
         let kinds = Kinds::new([0, 0, 1, 0]);
-        let symbols = [None, Some(0), Some(1), Some(2)];
+        let symbols = [None, Some(0), Some(1), Some(2)].map(|symbol| symbol.map(Symbol));
         for code in 0..256_usize {
             let place = |thread: usize| symbols[code >> (2 * thread) & 3];
             let pattern = Pattern { shared: None, tops: (0..4).map(place).collect() };
             for tops in 0..81_u32 {
-                let tops: Vec<Symbol> = (0..4).map(|thread| tops / 3_u32.pow(thread) % 3).collect();
+                let tops: Vec<Symbol> = (0..4).map(|thread| Symbol(tops / 3_u32.pow(thread) % 3)).collect();
                 let mut sorted = tops.clone();
                 kinds.sort(&mut sorted);
                 let orbit = kinds.members_of_orbit(&sorted);
-                let expected = orbit.iter().any(|tops| pattern.matches(0, tops.iter().copied()));
-                let places = pattern.places(&kinds, 0, &tops);
+                let expected = orbit.iter().any(|tops| pattern.matches(Shared(0), tops.iter().copied()));
+                let places = pattern.places(&kinds, Shared(0), &tops);
                 assert_eq!(places.is_some(), expected, "{pattern:?} {tops:?}");
                 if let Some(places) = places {
-                    assert!(pattern.matches(0, places.iter().map(|&thread| tops[thread])));
+                    assert!(pattern.matches(Shared(0), places.iter().map(|&thread| tops[thread])));
                 }
             }
         }

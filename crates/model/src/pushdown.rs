@@ -13,14 +13,18 @@ use crate::bytes::{read_number, read_text, write_number, write_text};
 
 pub use explicit::{Explicit, ThreadRules};
 
-/// A shared state.
-pub type Shared = u32;
+crate::index_type! {
+    /// A shared state.
+    pub struct Shared(u32);
+}
 
-/// A stack symbol; [`EMPTY`] stands for "no symbol".
-pub type Symbol = u32;
+crate::index_type! {
+    /// A stack symbol; [`EMPTY`] stands for "no symbol".
+    pub struct Symbol(u32);
+}
 
 /// What one sees on top of an empty stack. Never a symbol of a stack.
-pub const EMPTY: Symbol = 0;
+pub const EMPTY: Symbol = Symbol(0);
 
 /// The word that replaces the top symbol, top first: nothing, one symbol, or two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -73,12 +73,12 @@ impl Kinds {
     }
 
     /// Sorts what belongs to the threads of each kind, one entry per thread: the representative of the orbit.
-    pub fn sort(&self, locals: &mut [u32]) {
+    pub fn sort<T: Ord + Copy>(&self, locals: &mut [T]) {
         if self.members.len() == 1 {
             locals.sort_unstable();
         } else if !self.trivial() {
             for members in self.members.iter().filter(|members| members.len() > 1) {
-                let mut values: Vec<u32> = members.iter().map(|&thread| locals[thread]).collect();
+                let mut values: Vec<T> = members.iter().map(|&thread| locals[thread]).collect();
                 values.sort_unstable();
                 members.iter().zip(values).for_each(|(&thread, value)| locals[thread] = value);
             }
@@ -86,10 +86,10 @@ impl Kinds {
     }
 
     /// How many members an orbit has, given one of them; `u128::MAX` if there are more than that.
-    pub fn orbit(&self, locals: &[u32]) -> u128 {
+    pub fn orbit<T: Ord + Copy>(&self, locals: &[T]) -> u128 {
         let mut size = 1_u128;
         for members in &self.members {
-            let mut values: Vec<u32> = members.iter().map(|&thread| locals[thread]).collect();
+            let mut values: Vec<T> = members.iter().map(|&thread| locals[thread]).collect();
             values.sort_unstable();
             // Thread by thread a multinomial coefficient: each partial product is one, so division is exact.
             let mut run = 0;
@@ -103,12 +103,12 @@ impl Kinds {
     }
 
     /// All members of an orbit, given its representative, in ascending order.
-    pub fn members_of_orbit(&self, representative: &[u32]) -> Vec<Vec<u32>> {
+    pub fn members_of_orbit<T: Ord + Copy>(&self, representative: &[T]) -> Vec<Vec<T>> {
         let mut all = vec![representative.to_vec()];
         for members in self.members.iter().filter(|members| members.len() > 1) {
             let mut arranged = Vec::new();
             for locals in &all {
-                let mut values: Vec<u32> = members.iter().map(|&thread| locals[thread]).collect();
+                let mut values: Vec<T> = members.iter().map(|&thread| locals[thread]).collect();
                 values.sort_unstable();
                 loop {
                     let mut locals = locals.clone();
@@ -127,7 +127,7 @@ impl Kinds {
 }
 
 /// The next arrangement in lexicographic order, if there is one.
-fn next_permutation(values: &mut [u32]) -> bool {
+fn next_permutation<T: Ord + Copy>(values: &mut [T]) -> bool {
     let Some(pivot) = values.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
     let Some(swap) = values.iter().rposition(|&value| value > values[pivot]) else { return false };
     values.swap(pivot, swap);

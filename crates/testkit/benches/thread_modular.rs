@@ -8,7 +8,7 @@ use allways_engines::Budget;
 use allways_engines::{Engine, Question};
 use allways_evidence::{Certificate, Verdict};
 use allways_model::property::{Pattern, Property};
-use allways_model::pushdown::Explicit;
+use allways_model::pushdown::{Explicit, Symbol};
 use allways_testkit::conformance::accepted;
 use allways_testkit::conformance::{engines, run};
 use allways_testkit::families::modular::{example_13, example_23};
@@ -41,7 +41,7 @@ fn main() {
 /// The property that these threads are never at these labels together.
 fn never(threads: usize, at: &[(usize, u32)]) -> Property {
     let mut tops = vec![None; threads];
-    at.iter().for_each(|&(thread, label)| tops[thread] = Some(label));
+    at.iter().for_each(|&(thread, label)| tops[thread] = Some(Symbol(label)));
     Property { bad: vec![Pattern { shared: None, tops }], deadlock: false }
 }
 

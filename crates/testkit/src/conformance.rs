@@ -13,7 +13,7 @@ use allways_evidence::{
 use allways_lang::aw;
 use allways_model::encoding::Threads;
 use allways_model::property::{Pattern, Property};
-use allways_model::pushdown::{EMPTY, Pushdown, Visible};
+use allways_model::pushdown::{EMPTY, Pushdown, Shared, Symbol, Visible};
 use allways_model::task::{Model, Task};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -110,7 +110,7 @@ pub fn conforms_within(
     }
     let converged = proved && report.exact;
     // The verdict on each visible state that is known, and on one that is not.
-    let strange = Visible { shared: u32::MAX, tops: vec![u32::MAX; system.threads()] };
+    let strange = Visible { shared: Shared(u32::MAX), tops: vec![Symbol(u32::MAX); system.threads()] };
     for visible in known.iter().take(5).chain([&strange]) {
         let question = Question { property: avoid(visible), ..bounds.clone() };
         let verdict = ask(engine, system, &question).verdict;

@@ -7,7 +7,7 @@ use allways_engines::meet::coverability::{
 use allways_engines::{Budget, Engine, Outcome, Question};
 use allways_lang::{spec, tts};
 use allways_model::counters::step::step;
-use allways_model::counters::{Bag, Configuration, Counters, Initial, Local, Rule, Target};
+use allways_model::counters::{Bag, Configuration, Counters, Initial, Local, Rule, Shared, Target};
 use allways_model::pushdown::Pushdown;
 use fastrand::Rng;
 use std::collections::{HashSet, VecDeque};
@@ -35,7 +35,7 @@ pub fn system(seed: u64, kind: Kind) -> Counters {
     };
     let rules = rng.u32(1..=7);
     let rules = (1..=rules).map(|line| {
-        let (from, to) = (rng.u32(0..shared), rng.u32(0..shared));
+        let (from, to) = (Shared(rng.u32(0..shared)), Shared(rng.u32(0..shared)));
         let mut rule = Rule::plain(from, to, bag(&mut rng, 2), bag(&mut rng, 2), line);
         if rule.takes.is_empty() && rng.u32(0..4) > 0 {
             rule.takes.add(rng.u32(0..locals), 1);
@@ -54,13 +54,13 @@ pub fn system(seed: u64, kind: Kind) -> Counters {
     });
     let rules = rules.collect();
     let initial = (0..rng.usize(1..=2)).map(|_| Initial {
-        shared: rng.u32(0..shared),
+        shared: Shared(rng.u32(0..shared)),
         tokens: bag(&mut rng, 2),
         any: (0..locals).filter(|_| rng.u32(0..3) == 0).collect(),
     });
     let initial = initial.collect();
     let targets = (0..rng.usize(1..=2)).map(|_| Target {
-        shared: (rng.u32(0..4) > 0).then(|| rng.u32(0..shared)),
+        shared: (rng.u32(0..4) > 0).then(|| Shared(rng.u32(0..shared))),
         tokens: bag(&mut rng, 3),
     });
     let targets = targets.collect();
@@ -114,7 +114,7 @@ pub fn small(system: &Counters, most: u64) -> Vec<Configuration> {
         };
         all = all.iter().flat_map(|tokens| (0..=most).map(move |count| with(tokens, count))).collect();
     }
-    let shared = 0..system.shared.len() as u32;
+    let shared = (0..system.shared.len() as u32).map(Shared);
     shared
         .flat_map(|shared| all.iter().map(move |tokens| Configuration { shared, tokens: tokens.clone() }))
         .collect()

@@ -1,6 +1,6 @@
 //! Small random pushdown systems, the same for the same seed.
 
-use allways_model::pushdown::{EMPTY, Explicit, Rule, Stack, State, Symbol, ThreadRules, Word};
+use allways_model::pushdown::{EMPTY, Explicit, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
 use fastrand::Rng;
 use std::ops::Range;
 
@@ -54,15 +54,21 @@ pub fn system(seed: u64, size: Size) -> Explicit {
         let depth = if recursive { rng.usize(0..3) } else { rng.usize(0..2) };
         stacks.push(Stack::from_top((0..depth).map(|_| symbol(&mut rng, symbols)).collect::<Vec<_>>()));
     }
-    let initial = State { shared: rng.u32(0..shared_states), stacks };
+    let initial = State { shared: Shared(rng.u32(0..shared_states)), stacks };
     Explicit { shared_states, threads, initial }
 }
 
 fn symbol(rng: &mut Rng, symbols: u32) -> Symbol {
-    rng.u32(1..=symbols)
+    Symbol(rng.u32(1..=symbols))
 }
 
-fn rule(rng: &mut Rng, shared_states: u32, symbols: u32, recursive: bool, line: u32) -> (u32, Symbol, Rule) {
+fn rule(
+    rng: &mut Rng,
+    shared_states: u32,
+    symbols: u32,
+    recursive: bool,
+    line: u32,
+) -> (Shared, Symbol, Rule) {
     let top = if rng.u32(0..8) == 0 { EMPTY } else { symbol(rng, symbols) };
     let longest = if top == EMPTY || !recursive { 1 } else { 2 };
     let word = match rng.u32(0..=longest) {
@@ -70,5 +76,5 @@ fn rule(rng: &mut Rng, shared_states: u32, symbols: u32, recursive: bool, line: 
         1 => Word::one(symbol(rng, symbols)),
         _ => Word::two(symbol(rng, symbols), symbol(rng, symbols)),
     };
-    (rng.u32(0..shared_states), top, Rule { shared: rng.u32(0..shared_states), word, line })
+    (Shared(rng.u32(0..shared_states)), top, Rule { shared: Shared(rng.u32(0..shared_states)), word, line })
 }

@@ -195,7 +195,7 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
             let mut threads = Threads::of(program, 0);
             for (role, &count) in system.roles().iter().zip(&counts).filter(|(role, _)| role.many) {
                 let numbers = if role.pooled { &mut threads.pool } else { &mut threads.running };
-                numbers[role.template] = count as usize;
+                numbers[role.template.index()] = count as usize;
             }
             // It may go wrong without any thread, which has no encoding.
             let Ok(exact) = Encoded::new(program, &threads, true) else { return };

@@ -4,7 +4,7 @@ use allways_engines::Question;
 use allways_evidence::Verdict;
 use allways_lang::pds::parse_target;
 use allways_model::property::Property;
-use allways_model::pushdown::Explicit;
+use allways_model::pushdown::{Explicit, Symbol};
 use allways_testkit::conformance::ask;
 use allways_testkit::conformance::{engines, named};
 use allways_testkit::{corpus, families, reference};
@@ -74,7 +74,7 @@ fn the_counter() {
             let stack = &state.stacks[2];
             let depth = stack.depth() as i32;
             // Symbol 2, which is the third, counts below zero.
-            if stack.top() == 3 { -depth } else { depth }
+            if stack.top() == Symbol(3) { -depth } else { depth }
         };
         let counts: BTreeSet<i32> = states.iter().map(count).collect();
         assert_eq!(counts, (lowest..=2).collect(), "version {version}");

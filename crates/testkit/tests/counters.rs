@@ -13,7 +13,7 @@ use allways_evidence::{
 };
 use allways_lang::spec;
 use allways_model::counters::step::{pre, step};
-use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Target};
+use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Shared, Target};
 use allways_testkit::counters::{Kind, goes_wrong, small, system};
 use allways_testkit::counters::{Method, decide};
 use allways_testkit::random;
@@ -212,13 +212,14 @@ fn systems_as_nets_keep_their_verdicts() {
 #[test]
 fn a_duel_ends_when_its_caller_says_so() {
     let one = |local| Bag::from_iter([(local, 1)]);
-    let mut rules: Vec<Rule> = (0..7).map(|at| Rule::plain(0, 0, one(at), one(at + 1), at + 1)).collect();
-    rules.push(Rule { moves: vec![(8, Some(7))], ..Rule::plain(0, 0, one(8), one(8), 8) });
+    let mut rules: Vec<Rule> =
+        (0..7).map(|at| Rule::plain(Shared(0), Shared(0), one(at), one(at + 1), at + 1)).collect();
+    rules.push(Rule { moves: vec![(8, Some(7))], ..Rule::plain(Shared(0), Shared(0), one(8), one(8), 8) });
     let system = Counters {
         shared: vec![String::new()],
         locals: (0..9).map(|number| format!("l{number}")).collect(),
         rules,
-        initial: vec![Initial { shared: 0, tokens: Bag::new(), any: vec![0, 8] }],
+        initial: vec![Initial { shared: Shared(0), tokens: Bag::new(), any: vec![0, 8] }],
         targets: vec![Target { shared: None, tokens: (1..8).map(|at| (at, 12)).collect() }],
     };
     system.validate().expect("a valid system");
@@ -249,6 +250,7 @@ fn a_checker_can_be_stopped() {
             let _ = accept(&Subject::Counters(&system), evidence, &mut Judge::new(&stopped));
         }
     }
-    let run = Run { initial: Configuration { shared: 99, tokens: Default::default() }, rules: vec![] };
+    let run =
+        Run { initial: Configuration { shared: Shared(99), tokens: Default::default() }, rules: vec![] };
     assert!(walk(&system(1, Kind::Plain), &run).is_err(), "a state that is not there");
 }

@@ -13,7 +13,7 @@ use allways_engines::{Engine, Question};
 use allways_evidence::Verdict;
 use allways_model::notation::{read_pattern, show_state, show_visible};
 use allways_model::property::Property;
-use allways_model::pushdown::{EMPTY, Explicit, Pushdown, State, Symbol, Visible};
+use allways_model::pushdown::{EMPTY, Explicit, Pushdown, Shared, State, Symbol, Visible};
 use allways_model::symmetry::Kinds;
 use allways_testkit::conformance::engines;
 use allways_testkit::conformance::{ask, avoid};
@@ -108,10 +108,11 @@ fn figure_1() {
 fn example_14() {
     let system = example("cuba-figure-1.pds");
     let bound = Emerging::compute(&system, &Budget::unlimited()).expect("no limits");
-    let show = |shared: u32, tops: &[Symbol]| show_visible(&system, &Visible { shared, tops: tops.to_vec() });
+    let show =
+        |shared: Shared, tops: &[Symbol]| show_visible(&system, &Visible { shared, tops: tops.to_vec() });
     let symbol = |thread: usize, name: &str| system.symbol_named(thread, name).expect("a symbol");
     let mut generators = BTreeSet::new();
-    for shared in 0..4 {
+    for shared in (0..4).map(Shared) {
         for first in ["1", "2"].map(|name| symbol(0, name)) {
             for second in ["4", "5", "6"].map(|name| symbol(1, name)).into_iter().chain([EMPTY]) {
                 if bound.generates(shared, [first, second].into_iter()) {
@@ -121,10 +122,13 @@ fn example_14() {
         }
     }
     assert_eq!(generators, ["0|1,-", "0|1,6", "0|2,-", "0|2,6"].map(String::from).into());
-    let rows = (0..bound.states.len() as u32).map(|id| bound.states.row(id).collect::<Vec<u32>>());
+    let rows = (0..bound.states.len() as u32).map(|id| {
+        let row: Vec<u32> = bound.states.row(id).collect();
+        (Shared(row[0]), row[1..].iter().copied().map(Symbol).collect::<Vec<Symbol>>())
+    });
     let reachable: BTreeSet<String> = rows
-        .filter(|row| bound.generates(row[0], row[1..].iter().copied()))
-        .map(|row| show(row[0], &row[1..]))
+        .filter(|(shared, tops)| bound.generates(*shared, tops.iter().copied()))
+        .map(|(shared, tops)| show(shared, &tops))
         .collect();
     assert_eq!(reachable, ["0|1,-", "0|1,6"].map(String::from).into());
 
@@ -258,7 +262,7 @@ fn symmetry_changes_nothing() {
         let system = alike(seed);
         let Some((states, _)) = reference::reachable(&system, 4, 5000) else { continue };
         let known = reference::visible(&states);
-        let unseen = Visible { shared: 0, tops: vec![u32::MAX; system.threads()] };
+        let unseen = Visible { shared: Shared(0), tops: vec![Symbol(u32::MAX); system.threads()] };
         let targets = known.iter().next_back().into_iter().chain([&unseen]).map(avoid);
         let deadlock = Property { deadlock: true, ..Property::default() };
         for property in [Property::default(), deadlock].into_iter().chain(targets) {

@@ -11,7 +11,7 @@ use allways_evidence::counted::counters_of;
 use allways_evidence::{Judge, Subject, Verdict, certify};
 use allways_lang::{aw, bp};
 use allways_model::counters::step::pre;
-use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Target};
+use allways_model::counters::{Bag, Configuration, Counters, Initial, Rule, Shared, Target};
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::Program;
 use allways_testkit::counters::cover;
@@ -111,7 +111,7 @@ fn the_added_thread_may_have_started_the_one_that_is_there() {
     let system = system(&program);
     assert!(!is_safe(&system));
     let counters = counters(&system);
-    let starts = |rule: &Rule| counters.shared[rule.to as usize].contains("!starting");
+    let starts = |rule: &Rule| counters.shared[rule.to.index()].contains("!starting");
     let kept = |rule: &Rule, after: &Configuration| !starts(rule) || not_expanded(rule, after);
     assert!(backward(&counters, |_, _| true) && !backward(&counters, kept));
 }
@@ -155,13 +155,14 @@ fn nobody_waits_right_after_a_broadcast() {
 fn a_thread_that_waits_was_not_there_when_all_were_woken() {
     let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
     let one = |local| Bag::from_iter([(local, 1)]);
-    let broadcast = Rule { moves: vec![(2, Some(3))], ..Rule::plain(0, 1, one(0), one(1), 1) };
+    let broadcast =
+        Rule { moves: vec![(2, Some(3))], ..Rule::plain(Shared(0), Shared(1), one(0), one(1), 1) };
     let mut system = Counters {
         shared: names(&["before", "after"]),
         locals: names(&["boss", "done", "wait", "woken"]),
         rules: vec![broadcast],
-        initial: vec![Initial { shared: 0, tokens: one(0), any: vec![2] }],
-        targets: vec![Target { shared: Some(1), tokens: one(2) }],
+        initial: vec![Initial { shared: Shared(0), tokens: one(0), any: vec![2] }],
+        targets: vec![Target { shared: Some(Shared(1)), tokens: one(2) }],
     };
     let safe = |system: &Counters| {
         let verdict = decide(system, Method::Backward, &Budget::unlimited()).verdict;

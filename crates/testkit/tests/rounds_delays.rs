@@ -5,7 +5,7 @@
 use allways_engines::Budget;
 use allways_engines::Question;
 use allways_engines::below::rounds_delays::{Explorer, RoundsDelays};
-use allways_model::pushdown::{Explicit, State};
+use allways_model::pushdown::{Explicit, Shared, State};
 use allways_testkit::conformance::ask;
 use allways_testkit::{corpus, random, reference};
 use std::collections::BTreeSet;
@@ -53,7 +53,7 @@ fn merges_lose_no_schedules() {
 fn shared_states(system: &Explicit, rounds: u32, delays: u32) -> Vec<u32> {
     let question = Question { rounds: Some(rounds), delays: Some(delays), ..Question::default() };
     let report = ask(&RoundsDelays, system, &question);
-    let mut shared: Vec<u32> = report.visible.sorted().iter().map(|visible| visible.shared).collect();
+    let mut shared: Vec<u32> = report.visible.sorted().iter().map(|visible| visible.shared.0).collect();
     shared.dedup();
     shared
 }
@@ -80,7 +80,7 @@ fn round_robin_is_not_monotone_in_the_number_of_threads() {
     let (question, budget) = (Question::default(), Budget::unlimited());
     let mut explorer = Explorer::new(&two, &question, 0, &budget);
     let mut rounds = 0;
-    while (0..explorer.space().len() as u32).all(|id| explorer.space().state(id).shared < 2) {
+    while (0..explorer.space().len() as u32).all(|id| explorer.space().state(id).shared < Shared(2)) {
         let before = explorer.nodes();
         explorer.add_round().expect("no limits");
         rounds += 1;

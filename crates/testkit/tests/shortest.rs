@@ -7,7 +7,7 @@ use allways_evidence::{Counterexample, Step, Trace, Verdict, replay};
 use allways_lang::aw;
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::property::Property;
-use allways_model::pushdown::{Explicit, Pushdown, Visible};
+use allways_model::pushdown::{Explicit, Pushdown, Shared, Symbol, Visible};
 use allways_testkit::conformance::engines;
 use allways_testkit::conformance::{ask, avoid};
 use allways_testkit::{corpus, random, reference};
@@ -182,7 +182,9 @@ fn fewer_switches_are_worth_many_steps() {
     text += &format!("1 0 -> 1 {long}\nPDA 0 1\n0 0 -> 1 1\n");
     let system = corpus::system(text.as_bytes(), b"0|0,0");
     // At the end, by itself or helped out.
-    let end = |shared| avoid(&Visible { shared, tops: vec![long + 1, 1 + shared] }).bad;
+    let end = |shared| {
+        avoid(&Visible { shared: Shared(shared), tops: [long + 1, 1 + shared].map(Symbol).to_vec() }).bad
+    };
     let property = Property { bad: [end(0), end(1)].concat(), ..Property::default() };
     let known = known(&system, &property, "free").expect("it is reachable");
     assert_eq!(cost(&known), (1, 2));
@@ -204,7 +206,7 @@ fn a_later_context_may_come_sooner() {
         2 0 -> 1 0
         1 0 -> 3 1";
     let system = corpus::system(text.as_bytes(), b"0|0,0");
-    let property = avoid(&Visible { shared: 3, tops: vec![6, 2] });
+    let property = avoid(&Visible { shared: Shared(3), tops: vec![Symbol(6), Symbol(2)] });
     let known = along(&system, &[0, 0, 0, 0, 1]);
     assert_eq!((cost(&known), replay(&system, &property, &known)), ((1, 5), Ok(())));
     let found = shortest(&system, &property, &known, &Budget::unlimited());

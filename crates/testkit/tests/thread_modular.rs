@@ -44,14 +44,14 @@ fn tuple(texts: &[&str]) -> Tuple {
             digit @ b'0'..=b'9' => digit - b'0' + 1,
             letter => letter - b'A' + 1,
         };
-        (shared.parse().expect("a number"), Stack::from_top([Symbol::from(label)]))
+        (shared.parse().expect("a number"), Stack::from_top([Symbol(u32::from(label))]))
     };
     texts.iter().map(|text| text.split_whitespace().map(state).collect()).collect()
 }
 
 /// Whether a method proves that no state looks like this.
-fn proves(name: &str, system: &dyn Pushdown, shared: Option<Shared>, tops: &[Option<Symbol>]) -> bool {
-    let bad = vec![Pattern { shared, tops: tops.to_vec() }];
+fn proves(name: &str, system: &dyn Pushdown, shared: Option<Shared>, tops: &[Option<u32>]) -> bool {
+    let bad = vec![Pattern { shared, tops: tops.iter().map(|top| top.map(Symbol)).collect() }];
     let question = Question { property: Property { bad, deadlock: false }, ..Question::default() };
     matches!(ask(engine(name), system, &question).verdict, Verdict::Safe(_))
 }
@@ -353,17 +353,17 @@ fn random_proofs_for_any_number_of_threads_are_right() {
                 compared += 1;
             }
         }
-        let top = chance.u32(0..4);
+        let top = Symbol(chance.u32(0..4));
         let shared = chance.u32(0..crowd.system.shared_states);
         let tops = |like: &[usize]| like.iter().map(|&thread| (thread == 0).then_some(top)).collect();
         let property = |system: &dyn Pushdown, like: &[usize]| {
             let first = like.iter().position(|&thread| thread == 0);
             let mut tops: Vec<Option<Symbol>> = vec![None; system.threads()];
             first.into_iter().for_each(|first| tops[first] = Some(top));
-            Property { bad: vec![Pattern { shared: Some(shared), tops }], deadlock: seed % 3 == 0 }
+            Property { bad: vec![Pattern { shared: Some(Shared(shared)), tops }], deadlock: seed % 3 == 0 }
         };
         let own: Vec<Option<Symbol>> = tops(&(0..crowd.threads()).collect::<Vec<_>>());
-        let bad = vec![Pattern { shared: Some(shared), tops: own }];
+        let bad = vec![Pattern { shared: Some(Shared(shared)), tops: own }];
         let question = Question {
             property: Property { bad, deadlock: seed % 3 == 0 },
             max_states: Some(20_000),
@@ -414,7 +414,7 @@ fn leader_rules(system: &dyn Pushdown, thread: usize) -> String {
     for shared in 0..3 {
         for top in 0..5 {
             let mut here = Vec::new();
-            system.rules(thread, shared, top, &mut here);
+            system.rules(thread, Shared(shared), Symbol(top), &mut here);
             rules.extend(here.iter().map(|rule| (shared, top, rule.shared, rule.word)));
         }
     }

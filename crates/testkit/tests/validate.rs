@@ -3,7 +3,7 @@
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
 use allways_lang::{aw, bp};
-use allways_model::program::{Expr, Op, Program, Target, Type};
+use allways_model::program::{EventId, Expr, LocationId, Op, ProcedureId, Program, Target, TemplateId, Type};
 use allways_testkit::programs::{Mode, boolean, crowd, labels, posting, starts, terse, text};
 use allways_testkit::{corpus, random};
 
@@ -115,16 +115,16 @@ macro_rules! damaged {
 #[test]
 fn numbers_of_nothing_are_noticed() {
     refused(ALL, |program| {
-        program.locations[0].edges[0].to = usize::MAX;
+        program.locations[0].edges[0].to = LocationId(usize::MAX);
         true
     });
     refused(ALL, |program| {
         let last = program.locations.len() - 1;
-        program.locations[0].edges[0].to = last;
+        program.locations[0].edges[0].to = LocationId(last);
         true
     });
     refused(ALL, |program| {
-        program.locations[0].procedure = program.procedures.len();
+        program.locations[0].procedure = ProcedureId(program.procedures.len());
         true
     });
     refused(ALL, |program| {
@@ -132,7 +132,7 @@ fn numbers_of_nothing_are_noticed() {
         true
     });
     refused(ALL, |program| {
-        program.templates[0].body = program.procedures.len();
+        program.templates[0].body = ProcedureId(program.procedures.len());
         true
     });
     refused(ALL, |program| {
@@ -140,11 +140,11 @@ fn numbers_of_nothing_are_noticed() {
         true
     });
     refused(ALL, |program| {
-        program.templates[0].body = 0;
+        program.templates[0].body = ProcedureId(0);
         true
     });
     refused(ALL, |program| {
-        program.labels[0].location = program.locations.len();
+        program.labels[0].location = LocationId(program.locations.len());
         true
     });
     refused(ALL, |program| {
@@ -153,14 +153,14 @@ fn numbers_of_nothing_are_noticed() {
     });
     refused(ALL, |program| program.events.pop().is_some());
     refused(ALL, |program| {
-        program.never[0].expr = Expr::At(vec![program.locations.len()]);
+        program.never[0].expr = Expr::At(vec![LocationId(program.locations.len())]);
         true
     });
-    refused(ALL, damaged!(Op::Call(callee, ..) => *callee = 99));
-    refused(ALL, damaged!(Op::Spawn(template, _) => *template = 99));
-    refused(ALL, damaged!(Op::Broadcast(event) => *event = 99));
+    refused(ALL, damaged!(Op::Call(callee, ..) => *callee = ProcedureId(99)));
+    refused(ALL, damaged!(Op::Spawn(template, _) => *template = TemplateId(99)));
+    refused(ALL, damaged!(Op::Broadcast(event) => *event = EventId(99)));
     refused(ALL, damaged!(Op::Acquire(lock) => lock.slot = 0));
-    refused(BOOLEAN, damaged!(Op::Fork(start) => *start = 99));
+    refused(BOOLEAN, damaged!(Op::Fork(start) => *start = LocationId(99)));
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn values_and_types_that_do_not_fit_are_noticed() {
         true
     });
     let wrong = [
-        Expr::At(vec![0]),
+        Expr::At(vec![LocationId(0)]),
         Expr::OtherLocal(0),
         Expr::NextShared(0),
         Expr::NextLocal(0),
@@ -254,7 +254,7 @@ fn what_stands_where_it_should_not_is_noticed() {
         })
     });
     refused(ALL, |program| {
-        let (first, second) = (program.procedures[0].entry, program.locations.len());
+        let (first, second) = (program.procedures[0].entry, LocationId(program.locations.len()));
         let mut edges = program.locations.iter_mut().flat_map(|location| &mut location.edges);
         edges.any(|edge| matches!(edge.op, Op::Return(_)) && std::mem::replace(&mut edge.to, first) < second)
     });

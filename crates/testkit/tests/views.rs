@@ -61,7 +61,7 @@ fn valuation(translated: &Steps, state: &State, thread: usize) -> BTreeMap<Strin
     for (known, &value) in translated.shared.iter().zip(&state.shared) {
         of.insert(known.name.clone(), value.into());
     }
-    for (slot, known) in translated.locals[moving.template].iter().enumerate() {
+    for (slot, known) in translated.locals[moving.template.index()].iter().enumerate() {
         let value = match known.name.as_str() {
             ID if known.hidden => moving.id as i64 + 1,
             SELF if known.hidden => moving.this,
@@ -74,9 +74,10 @@ fn valuation(translated: &Steps, state: &State, thread: usize) -> BTreeMap<Strin
 
 /// Where the formulas of the finder say that a thread at a location can go.
 fn by_finder(translated: &Steps, location: LocationId, of: &BTreeMap<String, i128>) -> BTreeSet<Led> {
-    let locals = &translated.locals[translated.templates[location].expect("a thread can be there")];
+    let locals =
+        &translated.locals[translated.templates[location.index()].expect("a thread can be there").index()];
     let (mut of, mut led) = (of.clone(), BTreeSet::new());
-    for transition in &translated.from[location] {
+    for transition in &translated.from[location.index()] {
         choose(&transition.choices, &mut of, &mut |of| {
             if value(&transition.guard, of) == 0 {
                 return;
@@ -150,7 +151,8 @@ fn by_reference(program: &Program, state: &State, thread: usize) -> Option<BTree
 /// The steps of all locations, as the checker translates them.
 fn checkers(program: &Program) -> Result<Vec<Vec<Step>>, String> {
     let names = Names::new(program);
-    let steps = (0..program.locations.len()).map(|location| translate::steps(program, &names, location));
+    let steps =
+        LocationId::all(&program.locations).map(|location| translate::steps(program, &names, location));
     steps.map(|steps| steps.map_err(|unsupported| unsupported.to_string())).collect()
 }
 
@@ -166,7 +168,7 @@ fn compare(name: &str, program: &Program, counts: &[usize], compared: &mut usize
             let of = valuation(&translated, &state, thread);
             let place = || format!("{name}: thread {thread} of {state:?}");
             assert_eq!(by_finder(&translated, location, &of), expected, "the finder, {}", place());
-            assert_eq!(by_checker(&checked[location], &of), expected, "the checker, {}", place());
+            assert_eq!(by_checker(&checked[location.index()], &of), expected, "the checker, {}", place());
             *compared += 1;
         }
     }
@@ -175,7 +177,8 @@ fn compare(name: &str, program: &Program, counts: &[usize], compared: &mut usize
 
 /// Values of their types for all variables of a thread at a location, whether they can be reached or not.
 fn by_chance(rng: &mut Rng, translated: &Steps, location: LocationId) -> BTreeMap<String, i128> {
-    let locals = &translated.locals[translated.templates[location].expect("a thread can be there")];
+    let locals =
+        &translated.locals[translated.templates[location.index()].expect("a thread can be there").index()];
     let mut any = |known: &Known| -> i128 {
         match known.ty {
             _ if known.hidden && known.name == SELF => rng.i128(0..2),
@@ -203,7 +206,7 @@ fn mutants(transitions: &[Transition]) -> Vec<Vec<Transition>> {
         };
         change(&|step| step.guard = Term::truth(false));
         change(&|step| step.guard = step.guard.negation());
-        change(&|step| step.to = if step.to.is_none() { Some(0) } else { None });
+        change(&|step| step.to = if step.to.is_none() { Some(LocationId(0)) } else { None });
         for place in 0..transitions[index].shared.len() {
             change(&|step| step.shared[place].1 = step.shared[place].1.plus(&Term::number(1)));
             change(&|step| drop(step.shared.remove(place)));
@@ -224,21 +227,24 @@ fn the_checker_and_the_finder_translate_alike() {
         let checked =
             checkers(&program).unwrap_or_else(|why| panic!("{text}\nonly the checker refuses {why}"));
         let mut rng = Rng::with_seed(seed);
-        for location in (0..program.locations.len()).filter(|&at| translated.templates[at].is_some()) {
+        let at_threads = |at: &LocationId| translated.templates[at.index()].is_some();
+        let locations: Vec<_> = LocationId::all(&program.locations).filter(at_threads).collect();
+        for location in locations {
             let values: Vec<_> = (0..60).map(|_| by_chance(&mut rng, &translated, location)).collect();
-            let expected: Vec<_> = values.iter().map(|of| by_checker(&checked[location], of)).collect();
+            let expected: Vec<_> =
+                values.iter().map(|of| by_checker(&checked[location.index()], of)).collect();
             for (of, expected) in values.iter().zip(&expected) {
                 assert_eq!(&by_finder(&translated, location, of), expected, "{text}\n{location} {of:?}");
                 compared += 1;
             }
-            let right = translated.from[location].clone();
+            let right = translated.from[location.index()].clone();
             for mutant in mutants(&right) {
-                translated.from[location] = mutant;
+                translated.from[location.index()] = mutant;
                 let mut pairs = values.iter().zip(&expected);
                 let noticed = pairs.any(|(of, expected)| by_finder(&translated, location, of) != *expected);
                 *(if noticed { &mut caught } else { &mut missed }) += 1;
             }
-            translated.from[location] = right;
+            translated.from[location.index()] = right;
         }
     }
     println!("{compared} compared; {caught} mutants noticed, {missed} not");
@@ -311,7 +317,7 @@ fn contains(translated: &Steps, views: &Views, state: &State) -> bool {
         let mut of = of.clone();
         for (position, &thread) in threads.iter().enumerate() {
             let moving = &state.threads[thread];
-            for (slot, known) in translated.locals[moving.template].iter().enumerate() {
+            for (slot, known) in translated.locals[moving.template.index()].iter().enumerate() {
                 let value = match known.name.as_str() {
                     ID if known.hidden => moving.id as i64 + 1,
                     SELF if known.hidden => moving.this,
@@ -415,7 +421,7 @@ fn corrupted_views_are_rejected() {
     assert!(matches!(judged(&program, &foreign), Err(Rejection::Malformed(_))));
     // Weights where threads start are sums that nobody knows.
     let mut heavy = views;
-    heavy.weights.push(BTreeMap::from([(0, 1)]));
+    heavy.weights.push(BTreeMap::from([(LocationId(0), 1)]));
     assert!(matches!(judged(&program, &heavy), Err(Rejection::Malformed(_))));
 }
 

@@ -13,7 +13,7 @@ use allways_model::notation::{show_pattern, show_state};
 use allways_model::program::Program;
 use allways_model::program::sequential::{NotSequential, sequential};
 use allways_model::property::Pattern;
-use allways_model::pushdown::Explicit;
+use allways_model::pushdown::{Explicit, Shared};
 use allways_model::task::{Model, Task};
 use std::fs;
 use std::path::Path;
@@ -128,7 +128,7 @@ fn put_rules(
 }
 
 /// What is written beside the rules: the initial state, and what must never be seen.
-fn beside(system: &Explicit, bad: Option<u32>) -> (String, String) {
+fn beside(system: &Explicit, bad: Option<Shared>) -> (String, String) {
     let pattern = Pattern { shared: bad, tops: vec![None; system.threads.len()] };
     (show_state(system, &system.initial), show_pattern(system, &pattern))
 }

@@ -84,7 +84,8 @@ impl<'a, 's> Abstraction<'a, 's> {
             let tops = space.threads.stacks(thread).tops();
             let mut locals: HashMap<(Shared, u32), Local, FxBuildHasher> = HashMap::default();
             for id in 0..observed.rows().len() as u32 {
-                let (shared, top) = (observed.rows().column(id, 0), observed.rows().column(id, 1 + thread));
+                let shared = Shared(observed.rows().column(id, 0));
+                let top = observed.rows().column(id, 1 + thread);
                 locals.entry((shared, top)).or_insert_with(|| {
                     let mut rules = Vec::new();
                     space.threads.system().rules(thread, shared, tops[top as usize].0, &mut rules);
@@ -135,16 +136,16 @@ impl<'a, 's> Abstraction<'a, 's> {
                 row.clear();
                 row.extend(observed.row(id));
                 let seen = self.top(thread, row[1 + thread]);
-                for (rule, tops) in &locals[&(row[0], row[1 + thread])] {
+                for (rule, tops) in &locals[&(Shared(row[0]), row[1 + thread])] {
                     if which == Actions::Disrespectful && respects(rule, seen) {
                         continue;
                     }
                     let mut next = row.clone();
-                    next[0] = rule.shared;
+                    next[0] = rule.shared.0;
                     for &to in tops {
                         let known = self.space.threads.stacks(thread).top_named(to);
                         if !known.is_some_and(|top| {
-                            next[1 + thread] = top;
+                            next[1 + thread] = top.0;
                             observed.find(&next).is_some()
                         }) {
                             return Ok(Err(self.escape(id, thread, rule, to)));

@@ -30,7 +30,8 @@ struct Cut<'a> {
 }
 
 impl Graph for Cut<'_> {
-    fn moves(&mut self, thread: usize, shared: Shared, top: Symbol) -> &[Move] {
+    fn moves(&mut self, thread: usize, shared: Shared, top: u32) -> &[Move] {
+        let top = Symbol(top);
         let Cut { system, emerging, popped, known } = self;
         known[thread].entry((shared, top)).or_insert_with(|| {
             let mut rules = Vec::new();
@@ -39,12 +40,14 @@ impl Graph for Cut<'_> {
             for rule in rules {
                 let symbols = rule.word.symbols();
                 emerging[thread].extend(symbols.get(1));
-                moves.push(Move { shared: rule.shared, local: symbols.first().copied().unwrap_or(EMPTY) });
+                moves.push(Move { shared: rule.shared, local: symbols.first().copied().unwrap_or(EMPTY).0 });
                 if symbols.is_empty() {
                     popped[thread].insert(rule.shared);
                     if top != EMPTY {
                         moves.extend(
-                            emerging[thread].iter().map(|&local| Move { shared: rule.shared, local }),
+                            emerging[thread]
+                                .iter()
+                                .map(|&local| Move { shared: rule.shared, local: local.0 }),
                         );
                     }
                 }
@@ -92,7 +95,8 @@ fn explore(cut: &mut Cut, budget: &Budget) -> Result<States, StopReason> {
             // What lies under the top from the start may emerge as well.
             cut.emerging[thread].extend(stack.symbols().skip(1));
         }
-        let row: Vec<u32> = [visible.shared].into_iter().chain(visible.tops).collect();
+        let row: Vec<u32> =
+            [visible.shared.0].into_iter().chain(visible.tops.iter().map(|top| top.0)).collect();
         states.insert(&row);
     }
     let mut expanded = 0;

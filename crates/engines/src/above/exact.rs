@@ -4,7 +4,7 @@
 //! window and nothing has to be said about what lies below.
 
 use crate::budget::Progress;
-use crate::store::{Halt, Space, StateId};
+use crate::store::{Halt, Space, StackId, StateId};
 use allways_evidence::{Invariant, Window};
 
 /// Symbols written between two looks at the limits.
@@ -28,7 +28,7 @@ pub fn invariant(space: &Space) -> Result<Invariant, Halt> {
                     known.resize(known.len().max(value as usize + 1), u32::MAX);
                     if known[value as usize] == u32::MAX {
                         known[value as usize] = windows[kind].len() as u32;
-                        let symbols: Vec<_> = space.threads.stacks(thread).symbols(value).collect();
+                        let symbols: Vec<_> = space.threads.stacks(thread).symbols(StackId(value)).collect();
                         written += symbols.len();
                         if written > PACE {
                             written = 0;

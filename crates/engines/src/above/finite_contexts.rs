@@ -10,7 +10,7 @@ use crate::engine::Question;
 use crate::store::StateId;
 use allways_evidence::StopReason;
 use allways_model::notation::show_symbols;
-use allways_model::pushdown::{Pushdown, Symbol};
+use allways_model::pushdown::{Pushdown, Shared, Symbol};
 use std::collections::BTreeSet;
 
 /// Refuses a system in which a context may reach infinitely many states one by one, unless the question limits them.
@@ -32,8 +32,10 @@ pub fn require_finite_contexts(
 /// For each thread, whether a context reaches finitely many states.
 pub fn finite_contexts(system: &dyn Pushdown, budget: &Budget) -> Result<Vec<Fcr>, StopReason> {
     let bound = Emerging::compute(system, budget)?.states;
-    let views = |thread: usize| -> BTreeSet<(u32, u32)> {
-        (0..bound.len() as StateId).map(|id| (bound.column(id, 0), bound.column(id, 1 + thread))).collect()
+    let views = |thread: usize| -> BTreeSet<(Shared, Symbol)> {
+        (0..bound.len() as StateId)
+            .map(|id| (Shared(bound.column(id, 0)), Symbol(bound.column(id, 1 + thread))))
+            .collect()
     };
     let mut poll = || budget.check();
     (0..system.threads()).map(|thread| fcr(system, thread, views(thread), &mut poll)).collect()

@@ -16,7 +16,7 @@ use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting, V
 use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
 use allways_evidence::{Invariant, Products, StopReason, Verdict};
 use allways_model::notation::show_visible;
-use allways_model::pushdown::{Pushdown, Shared, Visible};
+use allways_model::pushdown::{Pushdown, Shared, Symbol, Visible};
 use allways_model::symmetry::Kinds;
 use hashbrown::HashMap;
 use windows::{Late, Windows};
@@ -61,7 +61,7 @@ impl<'a> Tops<'a> {
             within,
         };
         for state in system.initial() {
-            let mut row = vec![state.shared];
+            let mut row = vec![state.shared.0];
             for (thread, stack) in state.stacks.iter().enumerate() {
                 row.push(tops.windows.observe(thread, stack));
             }
@@ -141,7 +141,7 @@ impl<'a> Tops<'a> {
             row.clear();
             row.extend(self.states.row(id));
             for (thread, local) in row[1..].iter_mut().enumerate() {
-                *local = self.windows.symbol(thread, *local);
+                *local = self.windows.symbol(thread, *local).0;
             }
             self.expander.kinds().sort(&mut row[1..]);
             visible.insert(&row);
@@ -229,7 +229,10 @@ fn bound_within(
             for id in 0..seen.len() as StateId {
                 visible.push(seen.row(id));
                 let mut row = seen.row(id);
-                let state = Visible { shared: row.next().unwrap_or_default(), tops: row.collect() };
+                let state = Visible {
+                    shared: Shared(row.next().unwrap_or_default()),
+                    tops: row.map(Symbol).collect(),
+                };
                 let property = &question.property;
                 if bad.is_none() && property.violated_in_orbit(system, &kinds, state.shared, &state.tops) {
                     bad = Some(state);

@@ -223,7 +223,7 @@ impl<'a> Growing<'a> {
         if self.queued.insert(view.to_vec()) {
             self.own.push_back(view.to_vec());
         }
-        for location in 0..self.setting.steps.from.len() {
+        for location in LocationId::all(&self.setting.program.locations) {
             let mut crowd = view.to_vec();
             crowd.push(location);
             if !self.setting.possible(&crowd) {
@@ -268,7 +268,7 @@ impl<'a> Growing<'a> {
             if position > 0 && view[position - 1] == from {
                 continue;
             }
-            for transition in &setting.steps.from[from] {
+            for transition in &setting.steps.from[from.index()] {
                 let known = Term::and([facts.clone(), now(self), setting.guard(transition, position)]);
                 let Some(to) = transition.to else {
                     if self.possible(&[&known])? {
@@ -294,7 +294,7 @@ impl<'a> Growing<'a> {
             }
             let others: Vec<usize> = (0..crowd.len()).filter(|&thread| thread != position).collect();
             let matter = |transition: &&Transition| setting.matters(from, transition);
-            for transition in setting.steps.from[from].iter().filter(matter) {
+            for transition in setting.steps.from[from.index()].iter().filter(matter) {
                 let Some(parts) = self.parts(crowd) else { return Ok(()) };
                 let known = Term::and([facts.clone(), parts, setting.guard(transition, position)]);
                 let so = |formula: &Term| setting.after(formula, (from, transition), position);

@@ -223,14 +223,14 @@ mod tests {
     #[test]
     fn reads_stacks_from_the_top() {
         let mut automaton = Automaton::default();
-        automaton.add(3, &Stack::from_top([1, 2]));
-        automaton.add(3, &Stack::default());
-        let (control, around) = (automaton.control(4), automaton.node());
-        automaton.read(control, 7, around);
-        automaton.read(around, 8, around);
+        automaton.add(Shared(3), &Stack::from_top([1, 2].map(Symbol)));
+        automaton.add(Shared(3), &Stack::default());
+        let (control, around) = (automaton.control(Shared(4)), automaton.node());
+        automaton.read(control, Symbol(7), around);
+        automaton.read(around, Symbol(8), around);
         automaton.end(around);
-        let contains = |shared, symbols: &[Symbol]| {
-            automaton.contains(shared, &Stack::from_top(symbols.iter().copied()))
+        let contains = |shared, symbols: &[u32]| {
+            automaton.contains(Shared(shared), &Stack::from_top(symbols.iter().copied().map(Symbol)))
         };
         assert!(contains(3, &[1, 2]) && contains(3, &[]) && contains(4, &[7]) && contains(4, &[7, 8, 8]));
         assert!(!contains(3, &[1]) && !contains(3, &[2, 1]) && !contains(3, &[1, 2, 2]) && !contains(4, &[]));

@@ -42,7 +42,7 @@ impl<'a> Form<'a> {
 
     fn step(self, state: u32, symbol: Symbol) -> Option<u32> {
         let edges = self.edges(state);
-        edges.binary_search_by_key(&symbol, |&[symbol, _]| symbol).ok().map(|at| edges[at][1])
+        edges.binary_search_by_key(&symbol.0, |&[symbol, _]| symbol).ok().map(|at| edges[at][1])
     }
 
     fn states(self) -> impl Iterator<Item = u32> {
@@ -134,7 +134,7 @@ impl<'a> Languages<'a> {
         self.form.clear();
         for symbol in stack.symbols() {
             let next = self.form.len() as u32 + 3;
-            self.form.extend([2, symbol, next]);
+            self.form.extend([2, symbol.0, next]);
         }
         self.form.push(1);
         self.intern()
@@ -150,7 +150,7 @@ impl<'a> Languages<'a> {
         language: LanguageId,
         poll: Poll,
     ) -> Result<&[(Shared, LanguageId)], StopReason> {
-        let key = u64::from(shared) << 32 | u64::from(language.0);
+        let key = u64::from(shared.0) << 32 | u64::from(language.0);
         let (start, end) = match self.ranges.get(&key) {
             Some(&range) => range,
             None => self.compute(shared, language, key, poll)?,
@@ -223,7 +223,7 @@ impl<'a> Languages<'a> {
         let copies = form.states().map(|state| (state, nodes[state as usize])).chain([(Form::ROOT, control)]);
         for (state, node) in copies {
             for &[symbol, to] in form.edges(state) {
-                automaton.read(node, symbol, nodes[to as usize]);
+                automaton.read(node, Symbol(symbol), nodes[to as usize]);
             }
             if form.accepting(state) {
                 automaton.end(node);
@@ -243,8 +243,8 @@ impl<'a> Languages<'a> {
         }
         let mut automaton = std::mem::take(&mut self.automaton);
         automaton.clear();
-        self.load(one, 0, &mut automaton);
-        self.load(other, 0, &mut automaton);
+        self.load(one, Shared(0), &mut automaton);
+        self.load(other, Shared(0), &mut automaton);
         let stacks = self.canonical(&automaton, poll)?;
         self.automaton = automaton;
         Ok(stacks.first().map_or(Languages::NONE, |&(_, language)| language))
@@ -263,7 +263,7 @@ impl<'a> Languages<'a> {
                 return false;
             }
             for &[symbol, to] in small.edges(left) {
-                let Some(beside) = large.step(right, symbol) else { return false };
+                let Some(beside) = large.step(right, Symbol(symbol)) else { return false };
                 if seen.insert((to, beside)) {
                     open.push((to, beside));
                 }
@@ -304,7 +304,7 @@ impl<'a> Languages<'a> {
         while !form.accepting(found[at].0) {
             for &[symbol, to] in form.edges(found[at].0) {
                 if seen.insert(to) {
-                    found.push((to, symbol, at));
+                    found.push((to, Symbol(symbol), at));
                 }
             }
             at += 1;
@@ -372,6 +372,7 @@ impl<'a> Languages<'a> {
             self.marked.push((EMPTY, false));
         }
         for &[symbol, to] in form.edges(Form::ROOT) {
+            let symbol = Symbol(symbol);
             self.tops.push(symbol);
             self.marked.extend(form.accepting(to).then_some((symbol, false)));
             self.marked.extend((!form.edges(to).is_empty()).then_some((symbol, true)));

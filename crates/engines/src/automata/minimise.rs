@@ -123,7 +123,7 @@ impl Minimiser {
         blocks.split();
         let edges = dfa.all_edges();
         cords.whole(edges.len());
-        cords.by_key(|edge| edges[edge as usize].0);
+        cords.by_key(|edge| edges[edge as usize].0.0);
         let (mut block, mut cord) = (1, 0);
         while cord < cords.sets.len() {
             let range = cords.range(cord);
@@ -176,7 +176,7 @@ impl Minimiser {
             next += 1;
             form.push(2 * dfa.edges(state).len() as u32 + u32::from(dfa.accepting(state)));
             for &(symbol, to) in dfa.edges(state) {
-                form.extend([symbol, place(to, queue)]);
+                form.extend([symbol.0, place(to, queue)]);
             }
         }
         for &state in queue.iter() {

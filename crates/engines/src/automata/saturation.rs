@@ -161,7 +161,7 @@ impl<'a> PostStar<'a> {
                 }
                 Action::Push(pushed, under) => {
                     let fresh = || automaton.add_node(Node::Below(shared, pushed));
-                    let below = *self.below.entry(pair(shared, pushed)).or_insert_with(fresh);
+                    let below = *self.below.entry(pair(shared.0, pushed.0)).or_insert_with(fresh);
                     automaton.insert(Transition { from: control, symbol: pushed, to: below });
                     if !automaton.insert(Transition { from: below, symbol: under, to }) {
                         continue;
@@ -181,7 +181,7 @@ impl<'a> PostStar<'a> {
     /// Where the actions for this shared state and top are.
     #[inline]
     fn range(&mut self, shared: Shared, top: Symbol) -> (u32, u32) {
-        if let Some(&range) = self.ranges.get(&pair(shared, top)) {
+        if let Some(&range) = self.ranges.get(&pair(shared.0, top.0)) {
             return range;
         }
         self.rules.clear();
@@ -189,7 +189,7 @@ impl<'a> PostStar<'a> {
         let start = self.actions.len() as u32;
         self.actions.extend(self.rules.iter().map(|rule| (rule.shared, action(top, rule))));
         let range = (start, self.actions.len() as u32);
-        self.ranges.insert(pair(shared, top), range);
+        self.ranges.insert(pair(shared.0, top.0), range);
         range
     }
 
@@ -222,7 +222,7 @@ struct Makers {
 
 impl Makers {
     fn file(&mut self, made: (NodeId, Symbol), control: NodeId, top: Symbol, under: Option<Symbol>) {
-        let last = self.last.entry(pair(made.0, made.1)).or_insert(NONE);
+        let last = self.last.entry(pair(made.0, made.1.0)).or_insert(NONE);
         let before = std::mem::replace(last, self.list.len() as u32);
         self.list.push(Maker { control, top, under, before });
     }
@@ -252,7 +252,7 @@ pub fn pre_star(
     let mut read = 0;
     while let Some(&Transition { from, symbol, to }) = automaton.transitions().get(read) {
         read += 1;
-        let mut filed = makers.last.get(&pair(from, symbol)).copied().unwrap_or(NONE);
+        let mut filed = makers.last.get(&pair(from, symbol.0)).copied().unwrap_or(NONE);
         while let Some(&Maker { control, top, under, before }) = makers.list.get(filed as usize) {
             filed = before;
             pace.tick(1, poll)?;
@@ -261,7 +261,7 @@ pub fn pre_star(
                 continue;
             };
             // Half of the word is read: what is left is a rule that makes (to, under).
-            if !makers.halves.insert((pair(to, under), pair(control, top))) {
+            if !makers.halves.insert((pair(to, under.0), pair(control, top.0))) {
                 continue;
             }
             makers.file((to, under), control, top, None);

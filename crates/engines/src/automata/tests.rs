@@ -14,31 +14,31 @@ use allways_model::pushdown::{EMPTY, Explicit, Rule, Shared, Stack, State, Symbo
 use fastrand::Rng;
 use std::collections::BTreeSet;
 
-type Configuration = (Shared, Vec<Symbol>);
+type Configuration = (u32, Vec<u32>);
 
 fn go_on() -> Result<(), StopReason> {
     Ok(())
 }
 
-fn stack(symbols: &[Symbol]) -> Stack {
-    Stack::from_top(symbols.iter().copied())
+fn stack(symbols: &[u32]) -> Stack {
+    Stack::from_top(symbols.iter().copied().map(Symbol))
 }
 
 /// A rule as written in the papers: head, shared state afterwards, word.
-type Written = (Shared, Symbol, Shared, &'static [Symbol]);
+type Written = (u32, u32, u32, &'static [u32]);
 
 fn explicit(shared_states: u32, threads: &[&[Written]]) -> Explicit {
-    let word = |symbols: &[Symbol]| match *symbols {
+    let word = |symbols: &[u32]| match *symbols {
         [] => Word::POP,
-        [top] => Word::one(top),
-        _ => Word::two(symbols[0], symbols[1]),
+        [top] => Word::one(Symbol(top)),
+        _ => Word::two(Symbol(symbols[0]), Symbol(symbols[1])),
     };
     let rule = |&(shared, top, to, symbols): &Written| {
-        (shared, top, Rule { shared: to, word: word(symbols), line: 1 })
+        (Shared(shared), Symbol(top), Rule { shared: Shared(to), word: word(symbols), line: 1 })
     };
     let stacks = vec![Stack::default(); threads.len()];
     let threads = threads.iter().map(|rules| ThreadRules::new(rules.iter().map(rule))).collect();
-    Explicit { shared_states, threads, initial: State { shared: 0, stacks } }
+    Explicit { shared_states, threads, initial: State { shared: Shared(0), stacks } }
 }
 
 /// A random system of one thread: up to 3 shared states and 3 symbols, every kind of rule.
@@ -46,26 +46,27 @@ fn random(rng: &mut Rng) -> Explicit {
     let (shared_states, symbols) = (rng.u32(1..=3), rng.u32(1..=3));
     let rules: Vec<_> = (0..rng.u32(1..=9))
         .map(|_| {
-            let top = rng.u32(0..=symbols);
-            let [one, other] = [0; 2].map(|_| rng.u32(1..=symbols));
+            let top = Symbol(rng.u32(0..=symbols));
+            let [one, other] = [0; 2].map(|_| Symbol(rng.u32(1..=symbols)));
             let word = match (top, rng.u32(0..3)) {
                 (_, 0) => Word::POP,
                 (EMPTY, _) | (_, 1) => Word::one(one),
                 _ => Word::two(one, other),
             };
-            (rng.u32(0..shared_states), top, Rule { shared: rng.u32(0..shared_states), word, line: 1 })
+            let [from, to] = [0; 2].map(|_| Shared(rng.u32(0..shared_states)));
+            (from, top, Rule { shared: to, word, line: 1 })
         })
         .collect();
-    let initial = State { shared: 0, stacks: vec![Stack::default()] };
+    let initial = State { shared: Shared(0), stacks: vec![Stack::default()] };
     Explicit { shared_states, threads: vec![ThreadRules::new(rules)], initial }
 }
 
-fn random_stack(rng: &mut Rng, depth: usize) -> Vec<Symbol> {
+fn random_stack(rng: &mut Rng, depth: usize) -> Vec<u32> {
     (0..rng.usize(0..=depth)).map(|_| rng.u32(1..=3)).collect()
 }
 
 /// All stacks of up to this depth over the symbols 1 to 3.
-fn all_stacks(depth: usize) -> Vec<Vec<Symbol>> {
+fn all_stacks(depth: usize) -> Vec<Vec<u32>> {
     let mut all = vec![vec![]];
     let mut next = 0;
     while next < all.len() && all[next].len() < depth {
@@ -82,7 +83,7 @@ fn all_configurations(depth: usize) -> Vec<Configuration> {
 }
 
 /// The same, made on the way.
-type Step = (Shared, Symbol, Shared, Vec<Symbol>);
+type Step = (u32, u32, u32, Vec<u32>);
 
 struct Naive {
     rules: BTreeSet<Step>,
@@ -93,7 +94,7 @@ struct Naive {
 impl Naive {
     fn new(system: &Explicit) -> Naive {
         let step = |&(shared, top, rule): &(Shared, Symbol, Rule)| {
-            (shared, top, rule.shared, rule.word.symbols().to_vec())
+            (shared.0, top.0, rule.shared.0, rule.word.symbols().iter().map(|symbol| symbol.0).collect())
         };
         let rules: BTreeSet<Step> = system.threads[0].iter().map(step).collect();
         let mut shortcuts = rules.clone();
@@ -102,7 +103,7 @@ impl Naive {
             for (shared, top, to, word) in &shortcuts {
                 // (shared, top) -> (to, word), and then word's top is replaced by something shorter.
                 for (next, replaced, after, by) in &shortcuts {
-                    if *top != EMPTY && word.first() == Some(replaced) && next == to && by.len() < 2 {
+                    if *top != EMPTY.0 && word.first() == Some(replaced) && next == to && by.len() < 2 {
                         let whole = [by, &word[1..]].concat();
                         if whole.len() < 2 {
                             found.insert((*shared, *top, *after, whole));
@@ -130,7 +131,7 @@ impl Naive {
         let mut reached: BTreeSet<Configuration> = starts.iter().cloned().collect();
         let mut open = starts.to_vec();
         while let Some((shared, stack)) = open.pop() {
-            let top = stack.first().copied().unwrap_or(EMPTY);
+            let top = stack.first().copied().unwrap_or(EMPTY.0);
             for (_, _, to, word) in steps.iter().filter(|step| step.0 == shared && step.1 == top) {
                 let after = (*to, [word, &stack[stack.len().min(1)..]].concat());
                 if after.1.len() <= depth && reached.insert(after.clone()) {
@@ -152,7 +153,7 @@ impl Naive {
 fn post_star(system: &Explicit, starts: &[Configuration]) -> Automaton {
     let mut automaton = Automaton::default();
     for (shared, symbols) in starts {
-        automaton.add(*shared, &stack(symbols));
+        automaton.add(Shared(*shared), &stack(symbols));
     }
     PostStar::new(system, 0).run(&mut automaton, &mut go_on).unwrap();
     automaton
@@ -172,7 +173,7 @@ fn post_star_is_exact() {
         let reached = naive.closure(&starts, 4, true, usize::MAX).unwrap();
         for (shared, symbols) in &configurations {
             let expected = reached.contains(&(*shared, symbols.clone()));
-            let found = automaton.contains(*shared, &stack(symbols));
+            let found = automaton.contains(Shared(*shared), &stack(symbols));
             assert_eq!(
                 found, expected,
                 "round {round}, {shared}|{symbols:?} from {starts:?} by {:?}",
@@ -203,14 +204,14 @@ fn canonical_languages_hold_what_the_automaton_holds() {
         let (shared, start) = (rng.u32(0..system.shared_states), random_stack(&mut rng, 3));
         let mut languages = Languages::new(&system, 0);
         let first = languages.intern_stack(&stack(&start));
-        let reached = languages.post(shared, first, &mut go_on).unwrap().to_vec();
+        let reached = languages.post(Shared(shared), first, &mut go_on).unwrap().to_vec();
         let exact = naive.reaches(&(shared, start), 4);
-        let stacks_at = |shared| -> BTreeSet<&[Symbol]> {
+        let stacks_at = |shared| -> BTreeSet<&[u32]> {
             exact.iter().filter(|of| of.0 == shared).map(|of| &of.1[..]).collect()
         };
         assert!(reached.is_sorted());
         for shared in 0..system.shared_states {
-            let Some(&(_, language)) = reached.iter().find(|of| of.0 == shared) else {
+            let Some(&(_, language)) = reached.iter().find(|of| of.0.0 == shared) else {
                 assert!(stacks_at(shared).is_empty());
                 continue;
             };
@@ -220,10 +221,10 @@ fn canonical_languages_hold_what_the_automaton_holds() {
             }
             check_views(&languages, language);
             // Running on from there reaches nothing new, and the same from the same.
-            for (next, after) in languages.post(shared, language, &mut go_on).unwrap().to_vec() {
+            for (next, after) in languages.post(Shared(shared), language, &mut go_on).unwrap().to_vec() {
                 let before = reached.iter().find(|of| of.0 == next).unwrap().1;
                 assert!(languages.is_subset(after, before));
-                assert!(next != shared || after == before);
+                assert!(next.0 != shared || after == before);
             }
         }
     }
@@ -240,7 +241,7 @@ fn check_views(languages: &Languages, language: LanguageId) {
         assert!(tops.contains(&top) && both(top)[usize::from(symbols.len() > 1)]);
         assert!(languages.shortest(language, top).unwrap().depth() <= symbols.len());
     }
-    for top in 0..=3 {
+    for top in (0..=3).map(Symbol) {
         let shortest = languages.shortest(language, top);
         assert_eq!(shortest.is_some(), tops.contains(&top));
         assert_eq!(shortest.is_some(), both(top) != [false, false]);
@@ -261,17 +262,18 @@ fn pre_star_mirrors_post_star() {
             (0..rng.usize(1..=2)).map(|_| (rng.u32(0..3), random_stack(&mut rng, 3))).collect();
         let mut before = Automaton::default();
         for (shared, symbols) in &targets {
-            before.add(*shared, &stack(symbols));
+            before.add(Shared(*shared), &stack(symbols));
         }
         pre_star(&mut before, system.threads[0].iter().copied(), &mut go_on).unwrap();
         let mut languages = Languages::new(&system, 0);
         let canonical = languages.canonical(&before, &mut go_on).unwrap();
         for start in all_configurations(3) {
-            let expected = before.contains(start.0, &stack(&start.1));
+            let expected = before.contains(Shared(start.0), &stack(&start.1));
             let after = post_star(&system, std::slice::from_ref(&start));
-            let reaches = targets.iter().any(|(shared, symbols)| after.contains(*shared, &stack(symbols)));
+            let reaches =
+                targets.iter().any(|(shared, symbols)| after.contains(Shared(*shared), &stack(symbols)));
             assert_eq!(expected, reaches, "{start:?} to {targets:?} by {:?}", naive.rules);
-            let language = canonical.iter().find(|of| of.0 == start.0);
+            let language = canonical.iter().find(|of| of.0.0 == start.0);
             assert_eq!(expected, language.is_some_and(|of| languages.contains(of.1, &stack(&start.1))));
         }
     }
@@ -280,10 +282,15 @@ fn pre_star_mirrors_post_star() {
 /// A random automaton with one control node, dead ends and unreachable nodes included.
 fn random_language(rng: &mut Rng, languages: &mut Languages) -> (Automaton, LanguageId) {
     let mut automaton = Automaton::default();
-    let nodes = [automaton.control(0)].into_iter().chain((0..rng.u32(1..=4)).map(|_| automaton.node()));
+    let nodes =
+        [automaton.control(Shared(0))].into_iter().chain((0..rng.u32(1..=4)).map(|_| automaton.node()));
     let nodes: Vec<u32> = nodes.collect();
     for _ in 0..rng.u32(0..10) {
-        automaton.read(nodes[rng.usize(..nodes.len())], rng.u32(1..=2), nodes[rng.usize(1..nodes.len())]);
+        automaton.read(
+            nodes[rng.usize(..nodes.len())],
+            Symbol(rng.u32(1..=2)),
+            nodes[rng.usize(1..nodes.len())],
+        );
     }
     for _ in 0..rng.u32(0..3) {
         automaton.end(nodes[rng.usize(..nodes.len())]);
@@ -303,7 +310,7 @@ fn equal_languages_have_equal_numbers() {
     let mut known: Vec<(LanguageId, Vec<bool>)> = Vec::new();
     for _ in 0..1500 {
         let (automaton, language) = random_language(&mut rng, &mut languages);
-        let members: Vec<bool> = words.iter().map(|word| automaton.contains(0, word)).collect();
+        let members: Vec<bool> = words.iter().map(|word| automaton.contains(Shared(0), word)).collect();
         assert_eq!(members, words.iter().map(|word| languages.contains(language, word)).collect::<Vec<_>>());
         // Infinitely many if and only if there is a word at least as long as there are states.
         if languages.states(language) <= 8 {
@@ -334,12 +341,12 @@ fn equal_languages_have_equal_numbers() {
     assert!(equal > 1000);
     let one = languages.intern_stack(&stack(&[1, 2]));
     let mut automaton = Automaton::default();
-    automaton.add(5, &stack(&[1, 2]));
-    automaton.add(5, &stack(&[1, 2]));
-    assert_eq!(languages.canonical(&automaton, &mut go_on).unwrap(), [(5, one)]);
+    automaton.add(Shared(5), &stack(&[1, 2]));
+    automaton.add(Shared(5), &stack(&[1, 2]));
+    assert_eq!(languages.canonical(&automaton, &mut go_on).unwrap(), [(Shared(5), one)]);
     assert_eq!((languages.states(one), languages.states(Languages::NONE)), (3, 1));
     assert!(languages.tops(Languages::NONE).is_empty());
-    assert!(languages.post(0, Languages::NONE, &mut go_on).unwrap().is_empty());
+    assert!(languages.post(Shared(0), Languages::NONE, &mut go_on).unwrap().is_empty());
 }
 
 #[test]
@@ -352,12 +359,12 @@ fn finite_means_that_the_plain_closure_ends() {
         let start = (rng.u32(0..system.shared_states), random_stack(&mut rng, 2));
         let mut languages = Languages::new(&system, 0);
         let first = languages.intern_stack(&stack(&start.1));
-        let reached = languages.post(start.0, first, &mut go_on).unwrap().to_vec();
+        let reached = languages.post(Shared(start.0), first, &mut go_on).unwrap().to_vec();
         let finite = reached.iter().all(|of| languages.is_finite(of.1));
         let plain = naive.closure(std::slice::from_ref(&start), usize::MAX, false, 300);
         assert_eq!(finite, plain.is_some(), "{start:?} by {:?}", naive.rules);
         for (shared, symbols) in plain.iter().flatten() {
-            let language = reached.iter().find(|of| of.0 == *shared).unwrap().1;
+            let language = reached.iter().find(|of| of.0.0 == *shared).unwrap().1;
             assert!(languages.contains(language, &stack(symbols)));
         }
         counts[usize::from(finite)] += 1;
@@ -371,8 +378,8 @@ fn finite_means_that_the_plain_closure_ends() {
                 let depth = pump.stack(3).depth();
                 let reached = naive.closure(&small, depth, true, usize::MAX).unwrap();
                 for times in 0..=3 {
-                    let symbols: Vec<Symbol> = pump.stack(times).symbols().collect();
-                    assert!(reached.contains(&(pump.shared, symbols)), "{pump:?} by {:?}", naive.rules);
+                    let symbols: Vec<u32> = pump.stack(times).symbols().map(|symbol| symbol.0).collect();
+                    assert!(reached.contains(&(pump.shared.0, symbols)), "{pump:?} by {:?}", naive.rules);
                 }
             }
         }
@@ -416,6 +423,7 @@ fn fcr_as_in_figure_4() {
     };
     assert_eq!([0, 1].map(|thread| ask(&figure_1(), thread)), [Fcr::Finite, Fcr::Finite]);
     let loops = |shared, pushed, below| {
+        let (shared, pushed, below) = (Shared(shared), Symbol(pushed), Symbol(below));
         Fcr::Infinite(Pump { shared, prefix: vec![pushed], cycle: vec![below], suffix: vec![below] })
     };
     let found = [0, 1].map(|thread| ask(&figure_2(), thread));
@@ -428,15 +436,18 @@ fn figure_2_reaches_all_depths_in_one_context() {
     let system = figure_2();
     let mut languages = Languages::new(&system, 0);
     let start = languages.intern_stack(&stack(&[2]));
-    let reached = languages.post(2, start, &mut go_on).unwrap().to_vec();
-    assert_eq!(reached.iter().map(|of| of.0).collect::<Vec<_>>(), [0, 1, 2]);
-    assert_eq!(reached[2], (2, start));
+    let reached = languages.post(Shared(2), start, &mut go_on).unwrap().to_vec();
+    assert_eq!(reached.iter().map(|of| of.0.0).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(reached[2], (Shared(2), start));
     // At x = 1 nothing returns before another thread changes x: (2 + 3 + 4) 4*; at x = 0 it may, and then x = 1.
-    assert_eq!(languages.tops(reached[0].1), [2, 3, 4, 5]);
-    assert_eq!(languages.tops(reached[1].1), [EMPTY, 2, 3, 4]);
+    assert_eq!(languages.tops(reached[0].1), [2, 3, 4, 5].map(Symbol));
+    assert_eq!(languages.tops(reached[1].1), [0, 2, 3, 4].map(Symbol));
     assert!(languages.contains(reached[1].1, &stack(&[2, 4, 4, 4, 4])));
     assert!(!languages.contains(reached[1].1, &stack(&[2, 4, 2])));
-    assert_eq!(languages.marked_tops(reached[1].1)[..3], [(EMPTY, false), (2, false), (2, true)]);
+    assert_eq!(
+        languages.marked_tops(reached[1].1)[..3],
+        [(EMPTY, false), (Symbol(2), false), (Symbol(2), true)]
+    );
     assert_eq!([0, 1, 2].map(|at| languages.is_finite(reached[at].1)), [false, false, true]);
 }
 
@@ -444,18 +455,18 @@ fn figure_2_reaches_all_depths_in_one_context() {
 fn blow_ups_can_be_stopped() {
     // The words over {1, 2} whose 41st symbol from the end is 1: a deterministic automaton has 2^41 states.
     let mut automaton = Automaton::default();
-    let control = automaton.control(0);
+    let control = automaton.control(Shared(0));
     let around = automaton.node();
-    for symbol in [1, 2] {
+    for symbol in [1, 2].map(Symbol) {
         automaton.read(control, symbol, around);
         automaton.read(around, symbol, around);
     }
     let mut at = automaton.node();
-    automaton.read(around, 1, at);
+    automaton.read(around, Symbol(1), at);
     for _ in 0..40 {
         let next = automaton.node();
-        automaton.read(at, 1, next);
-        automaton.read(at, 2, next);
+        automaton.read(at, Symbol(1), next);
+        automaton.read(at, Symbol(2), next);
         at = next;
     }
     automaton.end(at);
@@ -468,5 +479,5 @@ fn blow_ups_can_be_stopped() {
     };
     assert_eq!(languages.canonical(&automaton, &mut stop), Err(StopReason::Time));
     let one = languages.intern_stack(&stack(&[1]));
-    assert_eq!(languages.post(0, one, &mut go_on).unwrap(), [(0, one)]);
+    assert_eq!(languages.post(Shared(0), one, &mut go_on).unwrap(), [(Shared(0), one)]);
 }

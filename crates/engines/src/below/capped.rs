@@ -7,7 +7,7 @@
 
 use crate::budget::{Budget, Progress};
 use crate::engine::{Question, VisibleStates};
-use crate::store::{Disabled, Expander, Halt, Space, StateId, States};
+use crate::store::{Disabled, Expander, Halt, Space, StackId, StateId, States};
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
 
@@ -130,7 +130,7 @@ impl<'a> Capped<'a> {
     fn sort(&mut self, state: StateId) {
         let mut row: Vec<u32> = self.space.row(state).collect();
         for (thread, local) in row[1..].iter_mut().enumerate() {
-            *local = self.space.threads.stacks(thread).symbol(*local);
+            *local = self.space.threads.stacks(thread).symbol(StackId(*local)).0;
         }
         self.space.threads.kinds().sort(&mut row[1..]);
         let (visible, new) = self.visible.insert(&row);

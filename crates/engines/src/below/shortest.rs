@@ -27,10 +27,10 @@ use super::symbolic::Symbolic;
 use crate::budget::{Budget, Progress};
 use crate::engine::Question;
 use crate::store::states::make_room;
-use crate::store::{Graph, Move, StateId, States, Threads, trace};
+use crate::store::{Graph, Move, StackId, StateId, States, Threads, trace};
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
-use allways_model::pushdown::{Pushdown, State};
+use allways_model::pushdown::{Pushdown, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 use std::time::Duration;
 
@@ -201,6 +201,7 @@ struct Search<'a> {
     budget: &'a Budget<'a>,
     work: usize,
     row: Vec<u32>,
+    tops: Vec<Symbol>,
 }
 
 impl<'a> Search<'a> {
@@ -220,6 +221,7 @@ impl<'a> Search<'a> {
             budget,
             work: 0,
             row: Vec::new(),
+            tops: Vec::new(),
         }
     }
 
@@ -235,9 +237,9 @@ impl<'a> Search<'a> {
     /// Puts a state into `row`.
     fn intern(&mut self, state: &State) {
         self.row.clear();
-        self.row.push(state.shared);
+        self.row.push(state.shared.0);
         for (thread, stack) in state.stacks.iter().enumerate() {
-            self.row.push(self.threads.stacks_mut(thread).intern(stack));
+            self.row.push(self.threads.stacks_mut(thread).intern(stack).0);
         }
     }
 
@@ -281,7 +283,7 @@ impl<'a> Search<'a> {
                     self.cut |= !last;
                     break;
                 }
-                let passed = self.threads.system().is_transient(self.states.column(from.state, 0));
+                let passed = self.threads.system().is_transient(Shared(self.states.column(from.state, 0)));
                 let movers = if passed {
                     // It was left as soon as it was reached.
                     0..0
@@ -314,12 +316,12 @@ impl<'a> Search<'a> {
         let from = self.arrivals[parent as usize];
         let column = 1 + mover as usize;
         let (shared, stack) = (self.states.column(from.state, 0), self.states.column(from.state, column));
-        let moves: Vec<Move> = self.threads.moves(mover as usize, shared, stack).to_vec();
+        let moves: Vec<Move> = self.threads.moves(mover as usize, Shared(shared), stack).to_vec();
         self.work += 1;
         for to in moves {
             self.row.clear();
             self.row.extend(self.states.row(from.state));
-            self.row[0] = to.shared;
+            self.row[0] = to.shared.0;
             self.row[column] = to.local;
             self.work += 1 + self.row.len() / 64;
             let id = self.arrivals.len() as ArrivalId;
@@ -388,12 +390,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the state in `row` is bad; `row` is used up.
+    /// Whether the state in `row` is bad.
     fn bad(&mut self) -> bool {
-        for (thread, local) in self.row[1..].iter_mut().enumerate() {
-            *local = self.threads.stacks(thread).symbol(*local);
-        }
-        self.property.violated_at(self.threads.system(), self.row[0], &self.row[1..])
+        self.tops.clear();
+        let locals = self.row[1..].iter().enumerate();
+        self.tops.extend(locals.map(|(thread, &local)| self.threads.stacks(thread).symbol(StackId(local))));
+        self.property.violated_at(self.threads.system(), Shared(self.row[0]), &self.tops)
     }
 
     /// Whether to go on.
@@ -407,8 +409,8 @@ impl<'a> Search<'a> {
 
     fn state(&self, id: StateId) -> State {
         let mut row = self.states.row(id);
-        let shared = row.next().unwrap_or_default();
-        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(stack));
+        let shared = Shared(row.next().unwrap_or_default());
+        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(StackId(stack)));
         State { shared, stacks: stacks.collect() }
     }
 

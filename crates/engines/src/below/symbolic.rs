@@ -11,7 +11,7 @@ use crate::budget::{Budget, Progress};
 use crate::engine::{Question, VisibleStates};
 use crate::store::{Disabled, Expander, Graph, Move, StateId, States};
 use allways_evidence::StopReason;
-use allways_model::pushdown::{Pushdown, Shared};
+use allways_model::pushdown::{Pushdown, Shared, Symbol};
 use allways_model::symmetry::Kinds;
 
 /// The set S_k, growing in `k`.
@@ -77,7 +77,7 @@ impl<'a> Symbolic<'a> {
             images: 0,
         };
         for state in system.initial() {
-            let mut row = vec![state.shared];
+            let mut row = vec![state.shared.0];
             for (thread, stack) in state.stacks.iter().enumerate() {
                 row.push(symbolic.graph.languages[kinds.kind(thread)].intern_stack(stack).0);
             }
@@ -199,18 +199,18 @@ impl<'a> Symbolic<'a> {
         let mut choices = 0_u64;
         for id in from..self.states.len() as StateId {
             let row: Vec<u32> = self.states.row(id).collect();
-            let tops: Vec<&[u32]> = (0..threads)
+            let tops: Vec<&[Symbol]> = (0..threads)
                 .map(|thread| {
                     self.graph.languages[self.graph.kinds.kind(thread)].tops(LanguageId(row[1 + thread]))
                 })
                 .collect();
             let mut choice = vec![0; threads];
             loop {
-                let mut seen: Vec<u32> = (0..threads).map(|thread| tops[thread][choice[thread]]).collect();
+                let mut seen: Vec<Symbol> = (0..threads).map(|thread| tops[thread][choice[thread]]).collect();
                 self.graph.kinds.sort(&mut seen);
                 let property = &self.question.property;
-                self.bad |= property.violated_in_orbit(self.system, &self.graph.kinds, row[0], &seen);
-                seen.insert(0, row[0]);
+                self.bad |= property.violated_in_orbit(self.system, &self.graph.kinds, Shared(row[0]), &seen);
+                let seen: Vec<u32> = [row[0]].into_iter().chain(seen.iter().map(|top| top.0)).collect();
                 self.visible.insert(&seen);
                 // Count up, thread by thread.
                 let Some(thread) = (0..threads).find(|&thread| choice[thread] + 1 < tops[thread].len())

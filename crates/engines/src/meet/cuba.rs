@@ -31,7 +31,7 @@ use crate::budget::Budget;
 use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::{Halt, StateId, States};
 use allways_evidence::{Invariant, StopReason, Verdict};
-use allways_model::pushdown::Pushdown;
+use allways_model::pushdown::{Pushdown, Shared, Symbol};
 use allways_model::symmetry::Kinds;
 
 /// Scheme 1 on R_k; see the module.
@@ -208,7 +208,9 @@ impl<'a> Above<'a> {
         let sharper = tops.visible(budget)?;
         let bound = if question.published_bound { &published.states } else { &sharper };
         let rows = (0..bound.len() as StateId).map(|id| bound.row(id).collect::<Vec<u32>>());
-        let generators = rows.filter(|row| published.generates(row[0], row[1..].iter().copied())).collect();
+        let generators = rows
+            .filter(|row| published.generates(Shared(row[0]), row[1..].iter().map(|&top| Symbol(top))))
+            .collect();
         Ok(Above { generators, visible: sharper.len(), tops })
     }
 

@@ -15,7 +15,7 @@ use allways_evidence::StopReason;
 use allways_model::encoding::{Encoded, Point};
 use allways_model::program::expression::{Choices, Scope};
 use allways_model::program::{Expr, LocationId, Program};
-use allways_model::pushdown::Pushdown;
+use allways_model::pushdown::{Pushdown, Shared, Symbol};
 use std::collections::BTreeSet;
 
 /// The cells of the walk, of a program that keeps all its variables. Predicates about other threads, and about threads of
@@ -67,7 +67,7 @@ impl Observation<'_> {
         let states = self.explorer.space().observed().visible_states();
         for id in self.next..states.len() as StateId {
             let row: Vec<u32> = states.row(id).collect();
-            self.seen.extend(observe(self.system, row[0], row[1]));
+            self.seen.extend(observe(self.system, Shared(row[0]), Symbol(row[1])));
         }
         self.next = states.len() as StateId;
         let space = self.explorer.space();
@@ -85,7 +85,7 @@ impl Observation<'_> {
 }
 
 /// What thread 0 with this top sees in this shared state, unless that is between two states of the program.
-fn observe(system: &Encoded, shared: u32, top: u32) -> Option<(LocationId, Vec<bool>)> {
+fn observe(system: &Encoded, shared: Shared, top: Symbol) -> Option<(LocationId, Vec<bool>)> {
     let (key, cell) = (system.key(shared), system.cell(top));
     let Point::At(location) = cell.point else { return None };
     let program = system.program();

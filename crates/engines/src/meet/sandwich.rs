@@ -20,7 +20,7 @@ use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::{Halt, StateId, States};
 use allways_evidence::{Invariant, StopReason, Verdict};
 use allways_model::property::Property;
-use allways_model::pushdown::Pushdown;
+use allways_model::pushdown::{Pushdown, Shared, Symbol};
 use allways_model::symmetry::Kinds;
 
 /// The engine; see the module.
@@ -108,7 +108,8 @@ fn meet(
 /// Whether no member of a set of visible states is bad.
 fn harmless(system: &dyn Pushdown, property: &Property, kinds: &Kinds, visible: &States) -> bool {
     (0..visible.len() as StateId).all(|id| {
-        let row: Vec<u32> = visible.row(id).collect();
-        !property.violated_in_orbit(system, kinds, row[0], &row[1..])
+        let mut row = visible.row(id);
+        let shared = Shared(row.next().unwrap_or_default());
+        !property.violated_in_orbit(system, kinds, shared, &row.map(Symbol).collect::<Vec<_>>())
     })
 }

@@ -18,8 +18,8 @@ use crate::meet::observation::walk;
 use allways_evidence::views::MOST;
 use allways_evidence::{Certificate, StopReason, Verdict, Views as ViewSet};
 use allways_model::encoding::Encoded;
-use allways_model::program::Program;
 use allways_model::program::reduction::Reduction;
+use allways_model::program::{LocationId, Program};
 use allways_model::task::{Instance, Task};
 use allways_smt::{Failure, Process, Settings};
 use std::time::Duration;
@@ -153,7 +153,7 @@ fn search(
         return Err(StopReason::GaveUp("there are no threads".to_string()));
     }
     let live = &reduction.live;
-    let live = |location: usize, slot: usize| live[location].get(slot).copied().unwrap_or(true);
+    let live = |location: LocationId, slot: usize| live[location.index()].get(slot).copied().unwrap_or(true);
     let gave_up = |failure: Failure| match failure {
         Failure::Stopped => stop().unwrap_or(StopReason::Interrupted),
         failure => StopReason::GaveUp(failure.to_string()),
@@ -172,7 +172,7 @@ fn search(
         let setting = Obligations::new(program, &steps, &views)
             .map_err(|unsupported| StopReason::GaveUp(unsupported.to_string()))?;
         let mut solver = Process::start(settings, &wanted).map_err(gave_up)?;
-        let forms = |locations: &[usize]| forms((&setting, &explained), level, &live, locations);
+        let forms = |locations: &[LocationId]| forms((&setting, &explained), level, &live, locations);
         let mut growing = Growing::new(&setting, &mut solver, &forms);
         let closed = growing.close(stop);
         let (states, queries) = (growing.abstract_states(), growing.queries);

@@ -115,17 +115,17 @@ impl Expander {
         self.keys.clear();
         self.sources.clear();
         for &id in from {
-            let moves = graph.moves(thread, states.column(id, 0), states.column(id, 1 + thread));
+            let moves = graph.moves(thread, Shared(states.column(id, 0)), states.column(id, 1 + thread));
             if moves.is_empty() && disabled == Disabled::Stutters {
                 targets.push(id);
             }
             for to in moves {
-                for (column, value) in [(0, to.shared), (1 + thread, to.local)] {
+                for (column, value) in [(0, to.shared.0), (1 + thread, to.local)] {
                     if !states.fits(column, value) {
                         return Err((column, value));
                     }
                 }
-                states.successor_onto(id, to.shared, 1 + thread, to.local, &mut self.keys);
+                states.successor_onto(id, to.shared.0, 1 + thread, to.local, &mut self.keys);
                 self.sources.push(id);
             }
         }
@@ -153,10 +153,10 @@ impl Expander {
             if previous.is_some_and(|previous| states.column(id, 1 + previous) == local) {
                 continue;
             }
-            for to in graph.moves(thread, states.column(id, 0), local) {
+            for to in graph.moves(thread, Shared(states.column(id, 0)), local) {
                 self.row.clear();
                 self.row.extend(states.row(id));
-                self.row[0] = to.shared;
+                self.row[0] = to.shared.0;
                 self.row[1 + thread] = to.local;
                 self.kinds.sort(&mut self.row[1..]);
                 if let Some(column) =

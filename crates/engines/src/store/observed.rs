@@ -3,10 +3,11 @@
 //! These are the *abstract states* of the methods that explore: α(s) of DrUBA, section 3, where α keeps the top of each
 //! stack and whether anything lies below it. What is *visible* is less: the tops alone.
 
+use super::stacks::StackId;
 use super::states::{StateId, States};
 use super::threads::Threads;
 use crate::engine::VisibleStates;
-use allways_model::pushdown::Visible;
+use allways_model::pushdown::{Shared, Visible};
 use allways_model::symmetry::Kinds;
 
 /// The abstract states of a space; see the module.
@@ -40,12 +41,12 @@ impl Observed {
             row.clear();
             row.extend(states.row(id));
             for (thread, local) in row[1..].iter_mut().enumerate() {
-                *local = threads.stacks(thread).top(*local);
+                *local = threads.stacks(thread).top(StackId(*local)).0;
             }
             self.kinds.sort(&mut row[1..]);
             if self.rows.insert(&row).1 {
                 for (thread, local) in row[1..].iter_mut().enumerate() {
-                    *local = threads.stacks(thread).tops()[*local as usize].0;
+                    *local = threads.stacks(thread).tops()[*local as usize].0.0;
                 }
                 self.kinds.sort(&mut row[1..]);
                 self.visible.insert(&row);
@@ -80,7 +81,7 @@ impl Observed {
     /// What is visible of an abstract state.
     pub fn visible_at(&self, threads: &Threads, id: StateId) -> Visible {
         let mut row = self.rows.row(id);
-        let shared = row.next().unwrap_or_default();
+        let shared = Shared(row.next().unwrap_or_default());
         let tops = row.enumerate().map(|(thread, top)| threads.stacks(thread).tops()[top as usize].0);
         Visible { shared, tops: tops.collect() }
     }

@@ -6,6 +6,7 @@
 
 use super::expand::{Disabled, Expander};
 use super::observed::Observed;
+use super::stacks::StackId;
 use super::states::{StateId, States, make_room};
 use super::threads::Threads;
 use super::trace;
@@ -13,7 +14,7 @@ use crate::budget::{Budget, Progress};
 use crate::engine::Question;
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
-use allways_model::pushdown::{Pushdown, State};
+use allways_model::pushdown::{Pushdown, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 
 /// Why an exploration stopped before its end.
@@ -53,7 +54,7 @@ struct Origins<'a> {
     parents: Vec<StateId>,
     property: &'a Property,
     bad: Option<StateId>,
-    tops: Vec<u32>,
+    tops: Vec<Symbol>,
 }
 
 impl Origins<'_> {
@@ -62,9 +63,10 @@ impl Origins<'_> {
         self.parents.push(parent);
         if !self.property.is_empty() && self.bad.is_none() {
             let mut row = states.row(id);
-            let shared = row.next().unwrap_or_default();
+            let shared = Shared(row.next().unwrap_or_default());
             self.tops.clear();
-            self.tops.extend(row.enumerate().map(|(thread, stack)| threads.stacks(thread).symbol(stack)));
+            self.tops
+                .extend(row.enumerate().map(|(thread, stack)| threads.stacks(thread).symbol(StackId(stack))));
             if self.property.violated_in_orbit(threads.system(), threads.kinds(), shared, &self.tops) {
                 self.bad = Some(id);
             }
@@ -112,9 +114,9 @@ impl<'a> Space<'a> {
             budget,
         };
         for state in system.initial() {
-            let mut row = vec![state.shared];
+            let mut row = vec![state.shared.0];
             for (thread, stack) in state.stacks.iter().enumerate() {
-                row.push(space.threads.stacks_mut(thread).intern(stack));
+                row.push(space.threads.stacks_mut(thread).intern(stack).0);
             }
             space.threads.kinds().sort(&mut row[1..]);
             let (id, new) = space.states.insert(&row);
@@ -216,8 +218,8 @@ impl<'a> Space<'a> {
     /// A state in full.
     pub fn state(&self, id: StateId) -> State {
         let mut row = self.states.row(id);
-        let shared = row.next().unwrap_or_default();
-        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(stack));
+        let shared = Shared(row.next().unwrap_or_default());
+        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(StackId(stack)));
         State { shared, stacks: stacks.collect() }
     }
 

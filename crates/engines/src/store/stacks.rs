@@ -8,11 +8,15 @@ use allways_model::pushdown::{EMPTY, Stack, Symbol, Word};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// The number of a stack of one thread.
-pub type StackId = u32;
+allways_model::index_type! {
+    /// The number of a stack of one thread.
+    pub struct StackId(u32);
+}
 
-/// The number of a marked top of one thread.
-pub type TopId = u32;
+allways_model::index_type! {
+    /// The number of a marked top of one thread.
+    pub struct TopId(u32);
+}
 
 #[derive(Clone, Copy)]
 struct Node {
@@ -34,17 +38,17 @@ pub struct Stacks {
 impl Default for Stacks {
     fn default() -> Stacks {
         Stacks {
-            nodes: vec![Node { symbol: EMPTY, rest: 0, depth: 0, top: 0 }],
+            nodes: vec![Node { symbol: EMPTY, rest: StackId(0), depth: 0, top: TopId(0) }],
             index: HashMap::default(),
             tops: vec![(EMPTY, false)],
-            top_index: HashMap::from_iter([((EMPTY, false), 0)]),
+            top_index: HashMap::from_iter([((EMPTY, false), TopId(0))]),
         }
     }
 }
 
 impl Stacks {
     /// The empty stack.
-    pub const EMPTY: StackId = 0;
+    pub const EMPTY: StackId = StackId(0);
 
     /// The number of a stack.
     pub fn intern(&mut self, stack: &Stack) -> StackId {
@@ -53,38 +57,38 @@ impl Stacks {
 
     /// The stack with `symbol` on top of `rest`.
     pub fn push(&mut self, symbol: Symbol, rest: StackId) -> StackId {
-        let fresh = self.nodes.len() as StackId;
+        let fresh = StackId(self.nodes.len() as u32);
         let id = *self.index.entry((symbol, rest)).or_insert(fresh);
         if id == fresh {
             let marked = (symbol, rest != Stacks::EMPTY);
-            let top = *self.top_index.entry(marked).or_insert(self.tops.len() as TopId);
-            if top as usize == self.tops.len() {
+            let top = *self.top_index.entry(marked).or_insert(TopId(self.tops.len() as u32));
+            if top.index() == self.tops.len() {
                 self.tops.push(marked);
             }
-            self.nodes.push(Node { symbol, rest, depth: self.nodes[rest as usize].depth + 1, top });
+            self.nodes.push(Node { symbol, rest, depth: self.nodes[rest.index()].depth + 1, top });
         }
         id
     }
 
     /// The stack after its top symbol, if any, is replaced by `word`.
     pub fn replace_top(&mut self, stack: StackId, word: Word) -> StackId {
-        let rest = self.nodes[stack as usize].rest;
+        let rest = self.nodes[stack.index()].rest;
         word.symbols().iter().rev().fold(rest, |rest, &symbol| self.push(symbol, rest))
     }
 
     /// The top symbol, [`EMPTY`] if there is none.
     pub fn symbol(&self, stack: StackId) -> Symbol {
-        self.nodes[stack as usize].symbol
+        self.nodes[stack.index()].symbol
     }
 
     /// The number of symbols.
     pub fn depth(&self, stack: StackId) -> u32 {
-        self.nodes[stack as usize].depth
+        self.nodes[stack.index()].depth
     }
 
     /// What is seen of a stack.
     pub fn top(&self, stack: StackId) -> TopId {
-        self.nodes[stack as usize].top
+        self.nodes[stack.index()].top
     }
 
     /// All marked tops: a symbol, and whether anything lies below it.
@@ -100,7 +104,7 @@ impl Stacks {
     /// The symbols of a stack, top first.
     pub fn symbols(&self, mut stack: StackId) -> impl Iterator<Item = Symbol> {
         std::iter::from_fn(move || {
-            let node = self.nodes[stack as usize];
+            let node = self.nodes[stack.index()];
             stack = node.rest;
             (node.symbol != EMPTY).then_some(node.symbol)
         })
@@ -129,12 +133,12 @@ mod tests {
     #[test]
     fn equal_stacks_have_equal_numbers() {
         let mut stacks = Stacks::default();
-        let long = stacks.intern(&Stack::from_top([1, 2, 3]));
-        let short = stacks.intern(&Stack::from_top([2, 3]));
+        let long = stacks.intern(&Stack::from_top([1, 2, 3].map(Symbol)));
+        let short = stacks.intern(&Stack::from_top([2, 3].map(Symbol)));
         assert_eq!(stacks.replace_top(long, Word::POP), short);
-        assert_eq!(stacks.replace_top(short, Word::two(1, 2)), long);
+        assert_eq!(stacks.replace_top(short, Word::two(Symbol(1), Symbol(2))), long);
         assert_eq!(stacks.replace_top(Stacks::EMPTY, Word::POP), Stacks::EMPTY);
-        assert_eq!(stacks.get(long), Stack::from_top([1, 2, 3]));
+        assert_eq!(stacks.get(long), Stack::from_top([1, 2, 3].map(Symbol)));
         assert_eq!((stacks.depth(long), stacks.depth(Stacks::EMPTY)), (3, 0));
     }
 
@@ -142,11 +146,11 @@ mod tests {
     fn marked_tops_tell_the_last_symbol_from_others() {
         let mut stacks = Stacks::default();
         let [alone, above, other] = [&[7][..], &[7, 7], &[7, 8, 9]].map(|symbols| {
-            let id = stacks.intern(&Stack::from_top(symbols.iter().copied()));
+            let id = stacks.intern(&Stack::from_top(symbols.iter().copied().map(Symbol)));
             stacks.top(id)
         });
         assert_ne!(alone, above);
         assert_eq!(above, other);
-        assert_eq!(stacks.tops()[above as usize], (7, true));
+        assert_eq!(stacks.tops()[above.index()], (Symbol(7), true));
     }
 }

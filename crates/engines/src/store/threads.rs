@@ -87,8 +87,9 @@ impl<'a> Threads<'a> {
         self.system.rules(thread, shared, stacks.symbol(stack), &mut self.rules);
         let start = moves.len() as u32;
         for rule in &self.rules {
-            let to = Move { shared: rule.shared, local: stacks.replace_top(stack, rule.word) };
-            if stacks.depth(to.local) > self.max_depth {
+            let local = stacks.replace_top(stack, rule.word);
+            let to = Move { shared: rule.shared, local: local.0 };
+            if stacks.depth(local) > self.max_depth {
                 self.cut = true;
             } else if self.rules.len() > FEW || !moves[start as usize..].contains(&to) {
                 moves.push(to);
@@ -131,12 +132,12 @@ impl<'a> Threads<'a> {
 }
 
 impl Graph for Threads<'_> {
-    fn moves(&mut self, thread: usize, shared: Shared, stack: StackId) -> &[Move] {
-        let key = u64::from(shared) << 32 | u64::from(stack);
+    fn moves(&mut self, thread: usize, shared: Shared, stack: u32) -> &[Move] {
+        let key = u64::from(shared.0) << 32 | u64::from(stack);
         let kind = self.kinds.kind(thread);
         let (start, end) = match self.locals[kind].ranges.get(&key) {
             Some(&range) => range,
-            None => self.compute(thread, shared, stack, key),
+            None => self.compute(thread, shared, StackId(stack), key),
         };
         &self.locals[kind].moves[start as usize..end as usize]
     }

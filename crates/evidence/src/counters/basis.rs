@@ -151,7 +151,7 @@ pub fn check_basis(
 
 /// Rules change the counts of what the system has; anything else makes no sense for it.
 pub(super) fn check_shape(system: &Counters, basis: &Basis) -> Result<(), &'static str> {
-    let shared = |shared: Shared| (shared as usize) < system.shared.len();
+    let shared = |shared: Shared| shared.index() < system.shared.len();
     let local = |local: Local| (local as usize) < system.locals.len();
     for limit in basis.bound.iter().flatten() {
         if !shared(limit.shared) || !limit.tokens.iter().all(|&(at, _)| local(at)) {

@@ -34,7 +34,7 @@ impl Run {
 /// the bad one.
 pub fn walk(system: &Counters, run: &Run) -> Result<Configuration, Rejection> {
     system.validate().map_err(Rejection::Malformed)?;
-    let shared = run.initial.shared as usize;
+    let shared = run.initial.shared.index();
     let known = |(local, _): (u32, u64)| (local as usize) < system.locals.len();
     if shared >= system.shared.len() || !run.initial.tokens.iter().all(known) {
         return Err(Rejection::Malformed(

@@ -54,7 +54,7 @@ fn show_tokens(
     tokens: impl Iterator<Item = (Local, Option<u64>)>,
 ) -> String {
     let tokens = show_counts(&system.locals, tokens);
-    if system.is_net() { tokens } else { format!("{}|{tokens}", system.shared[shared as usize]) }
+    if system.is_net() { tokens } else { format!("{}|{tokens}", system.shared[shared.index()]) }
 }
 
 /// Names with numbers, sorted; `-` for none.
@@ -86,7 +86,7 @@ type Tokens = (Shared, Vec<(Local, Option<u64>)>);
 
 struct Reader<'a> {
     system: &'a Counters,
-    shared: HashMap<&'a str, Shared>,
+    shared: HashMap<&'a str, u32>,
     locals: HashMap<&'a str, Local>,
 }
 
@@ -199,10 +199,10 @@ impl<'a> Reader<'a> {
         let word = line.word("a configuration")?;
         let (shared, tokens) = match word.split_once('|') {
             Some((name, tokens)) => {
-                let shared = self.shared.get(name).copied();
+                let shared = self.shared.get(name).copied().map(Shared);
                 (shared.ok_or_else(|| line.expected("a shared state of the system before `|`"))?, tokens)
             }
-            None if self.system.is_net() => (0, word),
+            None if self.system.is_net() => (Shared(0), word),
             None => return Err(line.expected("a configuration such as `0|1,2^3`")),
         };
         Ok((shared, counts(line, tokens, &self.locals)?))

@@ -44,7 +44,7 @@ impl<'a> Bad<'a> {
         let (invariant, numbers) = (self.invariant, row[1..].iter().enumerate());
         self.tops.clear();
         self.tops.extend(numbers.map(|(thread, &number)| invariant.window_of(thread, number).top()));
-        match self.patterns.iter().find(|wanted| wanted.by(row[0], &self.tops, &invariant.kinds)) {
+        match self.patterns.iter().find(|wanted| wanted.by(Shared(row[0]), &self.tops, &invariant.kinds)) {
             Some(bad) => Some(bad.rename(row, &self.tops, &invariant.kinds)),
             None => self.deadlocked(row),
         }
@@ -56,7 +56,7 @@ impl<'a> Bad<'a> {
             return None;
         }
         for (thread, &top) in self.tops.iter().enumerate() {
-            self.system.rules(thread, row[0], top, &mut self.rules);
+            self.system.rules(thread, Shared(row[0]), top, &mut self.rules);
             if !self.rules.is_empty() {
                 self.rules.clear();
                 return None;

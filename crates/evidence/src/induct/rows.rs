@@ -38,7 +38,7 @@ impl<'a> Rows<'a> {
     pub(super) fn new(invariant: &'a Invariant, watch: &mut Watch<'_>) -> Result<Rows<'a>, Rejection> {
         let kinds = &invariant.kinds;
         let width = 1 + kinds.threads();
-        let most_shared = invariant.states().map(|(shared, _)| shared).max().unwrap_or(0);
+        let most_shared = invariant.states().map(|(shared, _)| shared.0).max().unwrap_or(0);
         let windows = |thread: usize| invariant.windows[kinds.kind(thread)].len();
         let most = |thread: usize| u32::try_from(windows(thread).saturating_sub(1)).unwrap_or(u32::MAX);
         let most = [most_shared].into_iter().chain((0..kinds.threads()).map(most));

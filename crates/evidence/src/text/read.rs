@@ -209,7 +209,7 @@ impl<'t, 's> Reader<'t, 's> {
         let (shared, windows) = text.split_once('|').unwrap_or((text, ""));
         let mut at = shared.len() + 1;
         let shared = self.shared(shared.trim_end(), &line)?;
-        self.invariant.rows.push(shared);
+        self.invariant.rows.push(shared.0);
         for (thread, window) in windows.split(',').enumerate() {
             let start = at + window.len() - window.trim_start().len();
             let number = self.window(thread, window.trim(), start, &line)?;

@@ -6,7 +6,7 @@ use super::text::well_formed;
 use super::translate::Unsupported;
 use super::{MOST, Views, weighed};
 use crate::{Judge, Rejection, StopReason};
-use allways_model::program::{LocationId, Program, Type};
+use allways_model::program::{LocationId, Program, TemplateId, Type};
 use allways_smt::{Answer, Failure, Process, Query, Solver};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(crate) fn check(
         return malformed("`self` is one of a known number of threads");
     }
     let entries: Vec<LocationId> =
-        (0..program.templates.len()).map(|template| entry(program, template)).collect();
+        TemplateId::all(&program.templates).map(|template| entry(program, template)).collect();
     let starts = |location| entries.contains(&location);
     if views.weights.iter().any(|weights| weights.keys().any(|&location| starts(location))) {
         return malformed("expected no weight where threads start");

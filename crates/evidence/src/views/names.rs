@@ -36,7 +36,9 @@ impl Names {
         let hidden = program.templates.iter().map(|template| {
             [locks.then_some(ID), template.uses_self.then_some(SELF)].into_iter().flatten().collect()
         });
-        let runs = |procedure| program.templates.iter().position(|template| template.body == procedure);
+        let runs = |procedure| {
+            program.templates.iter().position(|template| template.body == procedure).map(TemplateId)
+        };
         Names {
             shared: named(&program.shared),
             locals: bodies.map(|body| named(&body.locals)).collect(),

@@ -40,22 +40,22 @@ impl<'a> Setting<'a> {
             return unsupported("a program with so many variables and locations", Span::default());
         }
         let bad = alternatives(program, names, views)?;
-        let all = (0..program.locations.len()).map(|location| steps(program, names, location));
+        let all = LocationId::all(&program.locations).map(|location| steps(program, names, location));
         Ok(Setting { program, names, steps: all.collect::<Result<_, _>>()?, views, bad })
     }
 
     /// The template of a location at which threads can be.
     pub(super) fn template(&self, location: LocationId) -> Option<TemplateId> {
-        self.names.templates.get(location).copied().flatten()
+        self.names.templates.get(location.index()).copied().flatten()
     }
 
     /// Whether there are that many threads of each template, and all that are anchored are among them.
     fn possible(&self, crowd: &[LocationId]) -> bool {
         let of =
             |template| crowd.iter().filter(|&&location| self.template(location) == Some(template)).count();
-        let fits = |(template, count): (TemplateId, &Option<usize>)| match count {
-            Some(count) if self.views.anchored => of(template) == *count,
-            Some(count) => of(template) <= *count,
+        let fits = |(template, count): (usize, &Option<usize>)| match count {
+            Some(count) if self.views.anchored => of(TemplateId(template)) == *count,
+            Some(count) => of(TemplateId(template)) <= *count,
             None => true,
         };
         crowd.iter().all(|&location| self.template(location).is_some())
@@ -67,8 +67,9 @@ impl<'a> Setting<'a> {
         let mut all: Vec<Vec<TemplateId>> = vec![Vec::new()];
         for _ in 0..self.views.size {
             let more = all.iter().flat_map(|chosen| {
-                let least = chosen.last().copied().unwrap_or(0);
-                (least..self.program.templates.len())
+                let least = chosen.last().copied().unwrap_or_default();
+                TemplateId::all(&self.program.templates)
+                    .skip(least.index())
                     .map(move |next| chosen.iter().copied().chain([next]).collect())
             });
             all = more.collect();
@@ -83,11 +84,11 @@ impl<'a> Setting<'a> {
     }
 
     fn locals(&self, location: LocationId) -> &[(String, Type, Option<i64>)] {
-        self.template(location).map_or(&[], |template| &self.names.locals[template])
+        self.template(location).map_or(&[], |template| &self.names.locals[template.index()])
     }
 
     fn hidden(&self, location: LocationId) -> &[&'static str] {
-        self.template(location).map_or(&[], |template| &self.names.hidden[template])
+        self.template(location).map_or(&[], |template| &self.names.hidden[template.index()])
     }
 
     /// What is always true of threads at these locations: types, different numbers, and weights.
@@ -124,7 +125,7 @@ impl<'a> Setting<'a> {
 
     /// Which numbers threads at a location can have.
     fn numbers(&self, name: &str, location: LocationId, value: &Term) -> Term {
-        let count = self.template(location).and_then(|template| self.views.counts[template]);
+        let count = self.template(location).and_then(|template| self.views.counts[template.index()]);
         match (name == SELF, count) {
             (true, Some(count)) => {
                 Term::and([Term::number(0).at_most(value), value.less(&Term::number(count as i128))])
@@ -257,8 +258,9 @@ pub(super) fn obligations<E>(
             formulas,
         })?;
     }
-    let locations: Vec<LocationId> =
-        (0..setting.steps.len()).filter(|&location| setting.template(location).is_some()).collect();
+    let locations: Vec<LocationId> = LocationId::all(&setting.program.locations)
+        .filter(|&location| setting.template(location).is_some())
+        .collect();
     for crowd in views.rows.keys().filter(|crowd| setting.possible(crowd)) {
         let Some(view) = viewed(setting, crowd, &everybody) else { continue };
         let facts = setting.facts(crowd);
@@ -271,7 +273,7 @@ pub(super) fn obligations<E>(
                 // The threads at one location are interchangeable.
                 continue;
             }
-            for step in &setting.steps[from] {
+            for step in &setting.steps[from.index()] {
                 let line = step.line;
                 let mut formulas = vec![facts.clone(), view.clone(), setting.condition(step, position)];
                 let Some(to) = step.to else {
@@ -291,7 +293,8 @@ pub(super) fn obligations<E>(
         for &from in &locations {
             let mut more = crowd.clone();
             more.push(from);
-            if !setting.possible(&more) || !setting.steps[from].iter().any(|step| setting.matters(from, step))
+            if !setting.possible(&more)
+                || !setting.steps[from.index()].iter().any(|step| setting.matters(from, step))
             {
                 continue;
             }
@@ -299,7 +302,7 @@ pub(super) fn obligations<E>(
                 setting.parts(&more).iter().map(|part| viewed(setting, &more, part)).collect();
             let Some(parts) = parts else { continue };
             let known = Term::and([setting.facts(&more)].into_iter().chain(parts));
-            for step in setting.steps[from].iter().filter(|step| setting.matters(from, step)) {
+            for step in setting.steps[from.index()].iter().filter(|step| setting.matters(from, step)) {
                 let target = setting.after(&view, (from, step), views.size).negation();
                 let formulas = vec![known.clone(), setting.condition(step, views.size), target];
                 let (line, place) = (step.line, at(setting, crowd));

@@ -67,8 +67,9 @@ impl Known {
         }
         let Some((local, position)) = name.rsplit_once('@') else { return false };
         let here = (0..locations.len()).find(|place| place.to_string() == position);
-        let template = here.and_then(|place| names.templates.get(locations[place]).copied().flatten());
-        template.is_some_and(|template| self.locals[template].contains(local))
+        let template =
+            here.and_then(|place| names.templates.get(locations[place].index()).copied().flatten());
+        template.is_some_and(|template| self.locals[template.index()].contains(local))
     }
 }
 
@@ -150,7 +151,7 @@ impl Reader<'_> {
     }
 
     fn known(&self, location: LocationId) -> bool {
-        self.names.templates.get(location).is_some_and(Option::is_some)
+        self.names.templates.get(location.index()).is_some_and(Option::is_some)
     }
 
     fn row(&mut self, line: &mut Line<'_>) -> Result<(), BadEvidence> {
@@ -181,7 +182,7 @@ impl Reader<'_> {
 /// Whether each row speaks of what it may.
 pub(super) fn well_formed(names: &Names, views: &Views) -> bool {
     let known = Known::new(names);
-    let template = |location: LocationId| names.templates.get(location).copied().flatten();
+    let template = |location: LocationId| names.templates.get(location.index()).copied().flatten();
     views.rows.iter().all(|(locations, formula)| {
         let mut found = BTreeSet::new();
         formula.variables(&mut found);

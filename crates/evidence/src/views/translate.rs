@@ -51,11 +51,11 @@ pub struct Step {
 
 /// All steps of a thread of a template that is at a location.
 pub fn steps(program: &Program, names: &Names, location: LocationId) -> Result<Vec<Step>, Unsupported> {
-    let Some(template) = names.templates[location] else { return Ok(Vec::new()) };
+    let Some(template) = names.templates[location.index()] else { return Ok(Vec::new()) };
     let start = Path {
         location,
         shared: names.shared.iter().map(|variable| Term::variable(&variable.0)).collect(),
-        locals: names.locals[template]
+        locals: names.locals[template.index()]
             .iter()
             .map(|variable| Term::variable(&local(&variable.0, 0)))
             .collect(),
@@ -429,8 +429,13 @@ pub fn property(
         return unsupported("`self` here", span);
     }
     let shared = names.shared.iter().map(|variable| Term::variable(&variable.0)).collect();
-    let state =
-        Path { location: 0, shared, locals: Vec::new(), condition: Term::truth(true), choices: *made };
+    let state = Path {
+        location: LocationId(0),
+        shared,
+        locals: Vec::new(),
+        condition: Term::truth(true),
+        choices: *made,
+    };
     let mut evaluation = Evaluation { before: &state, after: None, made: *made, bounds: Vec::new() };
     let Valued { value, wrong } = evaluation.value(expr, span)?;
     *made = evaluation.made;

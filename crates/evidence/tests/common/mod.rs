@@ -10,7 +10,9 @@ use allways_evidence::{
 };
 use allways_model::notation::{read_pattern, read_state};
 use allways_model::property::Property;
-use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
+use allways_model::pushdown::{
+    EMPTY, Explicit, Pushdown, Rule, Shared, Stack, State, Symbol, ThreadRules, Word,
+};
 use allways_model::symmetry::Kinds;
 
 /// A rule as written in the papers, with names: shared, top, shared afterwards, word. -1 is the empty stack.
@@ -23,17 +25,17 @@ pub fn system(shared_states: u32, initial: &str, threads: &[&[Written]]) -> Expl
         line += 1;
         let word = match *word {
             [] => Word::POP,
-            [top] => Word::one(top + 1),
-            [top, under] => Word::two(top + 1, under + 1),
+            [top] => Word::one(Symbol(top + 1)),
+            [top, under] => Word::two(Symbol(top + 1), Symbol(under + 1)),
             _ => panic!("a word of at most two symbols"),
         };
-        (shared, (top + 1) as Symbol, Rule { shared: after, word, line })
+        (Shared(shared), Symbol((top + 1) as u32), Rule { shared: Shared(after), word, line })
     };
     let threads: Vec<ThreadRules> = threads
         .iter()
         .map(|rules| ThreadRules::new(rules.iter().map(&mut read).collect::<Vec<_>>()))
         .collect();
-    let nowhere = State { shared: 0, stacks: Vec::new() };
+    let nowhere = State { shared: Shared(0), stacks: Vec::new() };
     let mut system = Explicit { shared_states, threads, initial: nowhere };
     system.initial = read_state(&system, initial).unwrap();
     system
@@ -98,7 +100,7 @@ pub fn check(system: &dyn Pushdown, property: &Property, invariant: &Invariant) 
 }
 
 /// Adds a state; whether it was new is not asked.
-pub fn add_state(invariant: &mut Invariant, shared: Shared, windows: &[Window]) {
+pub fn add_state(invariant: &mut Invariant, shared: u32, windows: &[Window]) {
     invariant.rows.push(shared);
     for (thread, window) in windows.iter().enumerate() {
         let all = &mut invariant.windows[invariant.kinds.kind(thread)];
@@ -117,7 +119,7 @@ pub fn close(system: &dyn Pushdown, mut invariant: Invariant, most: usize) -> Op
         match check(system, &Property::default(), &invariant) {
             Ok(()) => return Some(invariant),
             Err(Rejection::Missing { missing: Missing::State { shared, windows }, .. }) => {
-                add_state(&mut invariant, shared, &windows);
+                add_state(&mut invariant, shared.0, &windows);
                 let mut rows: Vec<_> =
                     invariant.states().map(|(shared, row)| (shared, row.to_vec())).collect();
                 rows.iter_mut().for_each(|(_, row)| invariant.kinds.sort(row));
@@ -175,21 +177,21 @@ impl Chance {
     /// A system of 1 to 3 threads, 1 to 3 shared states, 2 or 3 symbols.
     pub fn system(&mut self) -> (Explicit, u32) {
         let (threads, shared_states, symbols) = (1 + self.below(3), 1 + self.below(3), 2 + self.below(2));
-        let symbol = |chance: &mut Chance| 1 + chance.below(symbols) as Symbol;
+        let symbol = |chance: &mut Chance| Symbol(1 + chance.below(symbols) as u32);
         let mut all = Vec::new();
         let mut line = 0;
         for _ in 0..threads {
             let rules: Vec<_> = (0..1 + self.below(6))
                 .map(|_| {
                     line += 1;
-                    let top = self.below(symbols + 1) as Symbol;
-                    let word = match self.below(if top == 0 { 2 } else { 4 }) {
+                    let top = Symbol(self.below(symbols + 1) as u32);
+                    let word = match self.below(if top == EMPTY { 2 } else { 4 }) {
                         0 => Word::POP,
                         1 => Word::one(symbol(self)),
                         _ => Word::two(symbol(self), symbol(self)),
                     };
-                    let rule = Rule { shared: self.below(shared_states) as Shared, word, line };
-                    (self.below(shared_states) as Shared, top, rule)
+                    let rule = Rule { shared: Shared(self.below(shared_states) as u32), word, line };
+                    (Shared(self.below(shared_states) as u32), top, rule)
                 })
                 .collect();
             all.push(ThreadRules::new(rules));
@@ -198,7 +200,7 @@ impl Chance {
             let depth = [0, 1, 1, 1, 2, 3][self.below(6)];
             Stack::from_top((0..depth).map(|_| symbol(self)).collect::<Vec<_>>())
         });
-        let initial = State { shared: 0, stacks: stacks.collect() };
+        let initial = State { shared: Shared(0), stacks: stacks.collect() };
         (Explicit { shared_states: shared_states as u32, threads: all, initial }, symbols as u32)
     }
 

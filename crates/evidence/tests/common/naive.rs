@@ -130,7 +130,7 @@ fn all_stacks(symbols: u32, depth: usize) -> Vec<Stack> {
         for index in start..end {
             for symbol in 1..=symbols {
                 let mut longer: Vec<Symbol> = all[index].clone();
-                longer.push(symbol);
+                longer.push(Symbol(symbol));
                 all.push(longer);
             }
         }
@@ -147,25 +147,26 @@ fn depth_for(window: usize, symbols: u32) -> usize {
 
 fn random_window(chance: &mut Chance, size: usize, symbols: u32) -> Window {
     let length = if chance.one_in(3) { chance.below(size + 1) } else { size };
-    let symbols = (0..length).map(|_| 1 + chance.below(symbols as usize) as Symbol).collect();
+    let symbols = (0..length).map(|_| Symbol(1 + chance.below(symbols as usize) as u32)).collect();
     Window { symbols, more: length == size && chance.one_in(2) }
 }
 
 fn random_state(chance: &mut Chance, invariant: &mut Invariant, system: &Explicit, symbols: u32) {
-    let shared = chance.below(system.shared_states as usize) as Shared;
+    let shared = chance.below(system.shared_states as usize) as u32;
     let windows: Vec<Window> =
         (0..system.threads()).map(|_| random_window(chance, invariant.window, symbols)).collect();
     add_state(invariant, shared, &windows);
 }
 
 fn random_pair(chance: &mut Chance, symbols: u32) -> (Symbol, Symbol) {
-    (1 + chance.below(symbols as usize) as Symbol, chance.below(symbols as usize + 1) as Symbol)
+    let above = 1 + chance.below(symbols as usize) as u32;
+    (Symbol(above), Symbol(chance.below(symbols as usize + 1) as u32))
 }
 
 /// Makes the invariant cover a state.
 fn add_initial(invariant: &mut Invariant, state: &State) {
     let windows: Vec<Window> = state.stacks.iter().map(|stack| Naive::new(invariant).window(stack)).collect();
-    add_state(invariant, state.shared, &windows);
+    add_state(invariant, state.shared.0, &windows);
     for (thread, stack) in state.stacks.iter().enumerate() {
         let below = &mut invariant.below[invariant.kinds.kind(thread)];
         let under = stack.symbols().skip(1).chain([EMPTY]);
@@ -211,7 +212,7 @@ pub fn mutate(chance: &mut Chance, invariant: &mut Invariant, system: &Explicit,
         (1, Some(row)) => {
             invariant.rows[row + 1 + thread] = chance.below(invariant.windows[kind].len()) as u32;
         }
-        (2, Some(row)) => invariant.rows[row] = chance.below(system.shared_states as usize) as Shared,
+        (2, Some(row)) => invariant.rows[row] = chance.below(system.shared_states as usize) as u32,
         (3, _) => {
             let (above, under) = random_pair(chance, symbols);
             invariant.below[kind].entry(above).or_default().insert(under);
@@ -282,8 +283,8 @@ impl Counts {
 
 pub fn random_property(chance: &mut Chance, system: &Explicit, symbols: u32) -> Property {
     let mut any = |limit: usize| (!chance.one_in(3)).then(|| chance.below(limit) as u32);
-    let shared = any(system.shared_states as usize);
-    let tops = (0..system.threads()).map(|_| any(symbols as usize + 1)).collect();
+    let shared = any(system.shared_states as usize).map(Shared);
+    let tops = (0..system.threads()).map(|_| any(symbols as usize + 1).map(Symbol)).collect();
     Property { bad: vec![Pattern { shared, tops }], deadlock: chance.one_in(4) }
 }
 

@@ -10,7 +10,7 @@ mod syntax;
 
 use super::*;
 use crate::diagnostic::{Severity, line_column};
-use allways_model::program::{Expr, Location, Op, Place, Target, slot_name};
+use allways_model::program::{Expr, Location, LocationId, Op, Place, Target, slot_name};
 use std::fmt::Write;
 
 /// The remarks about a text, one after another.
@@ -46,7 +46,7 @@ fn said(text: &str) -> String {
 /// The locations of a program, line by line: what can be done there, and where that leads.
 fn graph(program: &Program) -> String {
     let mut shown = String::new();
-    for (number, location) in program.locations.iter().enumerate() {
+    for (number, location) in LocationId::each(&program.locations) {
         for procedure in program.procedures.iter().filter(|procedure| procedure.entry == number) {
             let _ = writeln!(shown, "{}:", procedure.name);
         }
@@ -93,8 +93,8 @@ fn show_edge(program: &Program, location: &Location, edge: &allways_model::progr
             format!("spawn {}({})", program.templates[*template].name, list(arguments))
         }
         Op::Fork(_) => "fork".to_string(),
-        Op::Wait(event) => format!("wait {}", program.events[*event]),
-        Op::Broadcast(event) => format!("broadcast {}", program.events[*event]),
+        Op::Wait(event) => format!("wait {}", program.events[event.index()]),
+        Op::Broadcast(event) => format!("broadcast {}", program.events[event.index()]),
     };
     format!("{op} -> {}", edge.to)
 }

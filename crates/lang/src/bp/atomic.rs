@@ -17,7 +17,7 @@ pub(super) fn check(program: &Program, diagnostics: &mut Diagnostics) {
                 Op::Wait(_) => "`wait`",
                 Op::Broadcast(_) => "`broadcast`",
                 Op::Fork(_) | Op::Spawn(..) => "the start of a thread",
-                Op::Call(callee, ..) if recursive[*callee] => "a recursive call",
+                Op::Call(callee, ..) if recursive[callee.index()] => "a recursive call",
                 _ => continue,
             };
             let words = || {
@@ -46,10 +46,10 @@ fn inside(program: &Program) -> Vec<LocationId> {
         todo.extend(begins.map(|edge| (edge.to, Seen::Here)));
     }
     while let Some((location, how)) = todo.pop() {
-        if seen[location] == Seen::Below || seen[location] == how {
+        if seen[location.index()] == Seen::Below || seen[location.index()] == how {
             continue;
         }
-        seen[location] = how;
+        seen[location.index()] = how;
         for edge in &program.locations[location].edges {
             match &edge.op {
                 Op::AtomicEnd if how == Seen::Here => continue,
@@ -59,7 +59,7 @@ fn inside(program: &Program) -> Vec<LocationId> {
             todo.push((edge.to, how));
         }
     }
-    (0..seen.len()).filter(|&location| seen[location] != Seen::No).collect()
+    LocationId::all(&program.locations).filter(|location| seen[location.index()] != Seen::No).collect()
 }
 
 /// For each procedure, whether a call of it may come to call itself or another that does.
@@ -69,19 +69,20 @@ fn recursive(program: &Program) -> Vec<bool> {
     for location in &program.locations {
         for edge in &location.edges {
             if let Op::Call(callee, ..) = edge.op {
-                callers[callee].push(location.procedure);
-                calls[location.procedure] += 1;
+                callers[callee.index()].push(location.procedure);
+                calls[location.procedure.index()] += 1;
             }
         }
     }
     // Whoever calls only what is known to end is known to end.
-    let mut ending: Vec<ProcedureId> = (0..calls.len()).filter(|&procedure| calls[procedure] == 0).collect();
+    let mut ending: Vec<ProcedureId> =
+        ProcedureId::all(&program.procedures).filter(|procedure| calls[procedure.index()] == 0).collect();
     let mut recursive = vec![true; calls.len()];
     while let Some(callee) = ending.pop() {
-        recursive[callee] = false;
-        for &caller in &callers[callee] {
-            calls[caller] -= 1;
-            if calls[caller] == 0 {
+        recursive[callee.index()] = false;
+        for &caller in &callers[callee.index()] {
+            calls[caller.index()] -= 1;
+            if calls[caller.index()] == 0 {
                 ending.push(caller);
             }
         }

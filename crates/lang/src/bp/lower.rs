@@ -9,7 +9,7 @@ use super::syntax::{Action, Declaration, File, Function, Name, Statement};
 use crate::cursor::range;
 use crate::diagnostic::{Diagnostics, Severity, excerpt};
 use allways_model::program::{
-    Count, Edge, Expr, Label, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span,
+    Count, Edge, EventId, Expr, Label, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span,
     Template, TemplateId, Type, Variable,
 };
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub(super) fn lower(mut file: File<'_>, end_of_text: usize, diagnostics: Diagnos
         lowering.diagnostics.add(Severity::Error, end_of_text..end_of_text, words);
     }
     for (procedure, function) in functions.into_iter().enumerate() {
-        lowering.function(procedure, function);
+        lowering.function(ProcedureId(procedure), function);
     }
     lowering.finish()
 }
@@ -122,7 +122,7 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             let signature = Signature {
-                procedure: kept.len(),
+                procedure: ProcedureId(kept.len()),
                 parameters: function.parameters.len(),
                 results: function.results,
                 called: is_called,
@@ -148,7 +148,7 @@ impl<'a> Lowering<'a> {
         }
         for (index, name) in names.into_iter().enumerate() {
             let main = index == 0 && name.text == "main";
-            let template = self.program.templates.len();
+            let template = TemplateId(self.program.templates.len());
             // What is not there is an error where it is asked for.
             let Some(signature) = self.functions.get_mut(name.text) else { continue };
             if signature.template.is_some() {
@@ -164,7 +164,7 @@ impl<'a> Lowering<'a> {
                 spawned: !main,
                 vanishes: false,
                 uses_self: false,
-                span: functions[signature.procedure].name.span,
+                span: functions[signature.procedure.index()].name.span,
             });
         }
     }
@@ -214,8 +214,9 @@ impl<'a> Lowering<'a> {
     fn wrap(&mut self, template: TemplateId, called: ProcedureId, parameters: usize) {
         let Procedure { name, span, .. } = &self.program.procedures[called];
         let (name, span) = (format!("thread {name}"), *span);
-        let procedure = self.program.procedures.len();
-        let (entry, end) = (self.program.locations.len(), self.program.locations.len() + 1);
+        let procedure = ProcedureId(self.program.procedures.len());
+        let first = self.program.locations.len();
+        let (entry, end) = (LocationId(first), LocationId(first + 1));
         let arguments = vec![Expr::Choose(0, 1); parameters];
         let call = Edge { op: Op::Call(called, arguments, Vec::new()), to: end, span };
         self.program.locations.push(Location { procedure, edges: vec![call], span });
@@ -227,16 +228,16 @@ impl<'a> Lowering<'a> {
     }
 
     /// The event that all waits and broadcasts are about.
-    fn event(&mut self) -> usize {
+    fn event(&mut self) -> EventId {
         if self.program.events.is_empty() {
             self.program.events.push("wait".to_string());
         }
-        0
+        EventId(0)
     }
 
     fn location(&mut self, procedure: ProcedureId, span: Span) -> LocationId {
         self.program.locations.push(Location { procedure, edges: Vec::new(), span });
-        self.program.locations.len() - 1
+        LocationId(self.program.locations.len() - 1)
     }
 
     fn label(&mut self, name: Name<'a>, location: LocationId) {

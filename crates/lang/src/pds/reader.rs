@@ -80,7 +80,7 @@ impl Reader<'_> {
         }
         let system = match self.shared {
             SharedStates::Count(shared_states) if !self.diagnostics.has_errors() => {
-                let initial = State { shared: 0, stacks: vec![Stack::default(); self.closed.len()] };
+                let initial = State { shared: Shared(0), stacks: vec![Stack::default(); self.closed.len()] };
                 Some(Explicit { shared_states, threads: self.closed, initial })
             }
             _ => None,
@@ -129,11 +129,11 @@ impl Reader<'_> {
         }
         let line = rule_line(&mut self.cursor, self.shared, first)?;
         for (symbol, span) in line.symbols.into_iter().flatten() {
-            if !thread.range.contains(&(symbol - 1)) && thread.strangers.insert(symbol) {
+            if !thread.range.contains(&(symbol.0 - 1)) && thread.strangers.insert(symbol) {
                 let (lowest, highest) = (thread.range.start(), thread.range.end());
                 self.diagnostics.add(Severity::Warning, range(span), || {
                     let message =
-                        format!("expected a symbol from {lowest} to {highest}, found `{}`", symbol - 1);
+                        format!("expected a symbol from {lowest} to {highest}, found `{}`", symbol.0 - 1);
                     (message, Some("the thread's range is widened to include it".to_string()))
                 });
             }
@@ -229,7 +229,7 @@ fn rule_line(cursor: &mut Cursor, shared: SharedStates, first: Token) -> Result<
             return Err(Fault { expected: Expected::EndAfterPushOnEmpty, found: second_token });
         }
         _ => {
-            let under = number(second_token, Expected::SymbolOrEnd)? + 1;
+            let under = Symbol(number(second_token, Expected::SymbolOrEnd)? + 1);
             end(cursor, Expected::EndAfterTwoSymbols)?;
             span = join(span, second_token.span);
             symbols[2].0 = under;
@@ -268,13 +268,13 @@ fn shared_state(found: Token, shared: SharedStates) -> Result<Shared, Fault> {
         SharedStates::Count(count) if state >= count => {
             Err(Fault { expected: Expected::SharedBelow(count), found })
         }
-        _ => Ok(state),
+        _ => Ok(Shared(state)),
     }
 }
 
 /// A symbol, or [`EMPTY`] for `-`.
 fn symbol(found: Token) -> Result<Symbol, Fault> {
-    if found.kind == Kind::Dash { Ok(EMPTY) } else { Ok(number(found, Expected::Symbol)? + 1) }
+    if found.kind == Kind::Dash { Ok(EMPTY) } else { Ok(Symbol(number(found, Expected::Symbol)? + 1)) }
 }
 
 fn number(found: Token, expected: Expected) -> Result<u32, Fault> {

@@ -56,18 +56,18 @@ PDA 0 0
 #[test]
 fn a_file_is_its_threads_and_their_rules_in_order() {
     let system = good(SAMPLE);
-    let rule = |shared, word, line| Rule { shared, word, line };
+    let rule = |shared, word, line| Rule { shared: Shared(shared), word, line };
     let expected = [
-        (0, 2, rule(1, Word::one(3), 4)),
-        (1, 3, rule(2, Word::two(4, 5), 5)),
-        (2, 4, rule(0, Word::POP, 6)),
-        (0, EMPTY, rule(0, Word::one(2), 7)),
-        (1, EMPTY, rule(2, Word::POP, 8)),
+        (Shared(0), Symbol(2), rule(1, Word::one(Symbol(3)), 4)),
+        (Shared(1), Symbol(3), rule(2, Word::two(Symbol(4), Symbol(5)), 5)),
+        (Shared(2), Symbol(4), rule(0, Word::POP, 6)),
+        (Shared(0), EMPTY, rule(0, Word::one(Symbol(2)), 7)),
+        (Shared(1), EMPTY, rule(2, Word::POP, 8)),
     ];
     assert_eq!(rules(&system, 0), expected);
     assert_eq!(rules(&system, 1), []);
     assert_eq!(system.shared_states, 3);
-    assert_eq!(system.initial, State { shared: 0, stacks: vec![Stack::default(); 2] });
+    assert_eq!(system.initial, State { shared: Shared(0), stacks: vec![Stack::default(); 2] });
 }
 
 #[test]
@@ -96,7 +96,11 @@ fn the_largest_numbers_have_room() {
     let system = good("4294967294\nPDA 4294967294 4294967294\n4294967293 4294967294 -> 0 4294967294\n");
     assert_eq!(
         rules(&system, 0),
-        [(u32::MAX - 2, u32::MAX, Rule { shared: 0, word: Word::one(u32::MAX), line: 3 })]
+        [(
+            Shared(u32::MAX - 2),
+            Symbol(u32::MAX),
+            Rule { shared: Shared(0), word: Word::one(Symbol(u32::MAX)), line: 3 }
+        )]
     );
     let too_large = |number: &str| format!("expected a number below 4294967295, found `{number}`");
     expect("4294967295\nPDA 0 0", &[&format!("1:1: error: {}", too_large("4294967295"))]);
@@ -317,12 +321,21 @@ fn an_initial_state_is_one_line() {
     let system = good(SAMPLE);
     for text in ["2|1.4.4,-", "# initial\r\n\r\n2 | 1.4.4 , - # here\r\n\n", "\u{feff}2|1.4.4,-"] {
         let state = parse_init(&system, text.as_bytes()).unwrap();
-        assert_eq!(state, State { shared: 2, stacks: vec![Stack::from_top([2, 5, 5]), Stack::default()] });
+        assert_eq!(
+            state,
+            State {
+                shared: Shared(2),
+                stacks: vec![Stack::from_top([2, 5, 5].map(Symbol)), Stack::default()]
+            }
+        );
     }
     assert!(parse_init(&system, b"0|77,88").is_ok(), "symbols that no rule has");
     let target = |text: &str| parse_target(&system, text.as_bytes()).unwrap();
-    assert_eq!(target("2|1,-\n"), Pattern { shared: Some(2), tops: vec![Some(2), Some(EMPTY)] });
-    assert_eq!(target("#\n*|*,0#\n"), Pattern { shared: None, tops: vec![None, Some(1)] });
+    assert_eq!(
+        target("2|1,-\n"),
+        Pattern { shared: Some(Shared(2)), tops: vec![Some(Symbol(2)), Some(EMPTY)] }
+    );
+    assert_eq!(target("#\n*|*,0#\n"), Pattern { shared: None, tops: vec![None, Some(Symbol(1))] });
 }
 
 #[test]

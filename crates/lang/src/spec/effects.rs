@@ -6,7 +6,7 @@
 
 use super::reader::MOST_VARIANTS;
 use crate::diagnostic::Diagnostic;
-use allways_model::counters::{Bag, Local, MOST, Rule};
+use allways_model::counters::{Bag, Local, MOST, Rule, Shared};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
@@ -128,8 +128,8 @@ impl Guarded {
             return Err(Diagnostic::error(span.clone(), message));
         }
         Ok(Rule {
-            from: 0,
-            to: 0,
+            from: Shared(0),
+            to: Shared(0),
             takes: takes.into_iter().collect(),
             gives,
             moves: goes

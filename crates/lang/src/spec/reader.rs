@@ -7,7 +7,7 @@ use super::effects::{Effect, Guard, Guarded};
 use super::scanner::{Kind, Token, token};
 use crate::cursor::{Cursor, range};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use allways_model::counters::{Bag, Counters, Initial, Local, Target};
+use allways_model::counters::{Bag, Counters, Initial, Local, Shared, Target};
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
             let help = Some("it can have any value, as in mist".to_string());
             self.diagnostics.add(Severity::Warning, start..start, || (message, help));
         }
-        let mut initial = vec![Initial { shared: 0, tokens: Bag::new(), any: Vec::new() }];
+        let mut initial = vec![Initial { shared: Shared(0), tokens: Bag::new(), any: Vec::new() }];
         for (local, range) in fixed.into_iter().enumerate() {
             let (local, range) = (local as Local, range.unwrap_or(0..=u64::MAX));
             if *range.end() == u64::MAX {

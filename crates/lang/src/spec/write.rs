@@ -1,7 +1,7 @@
 //! A system as mist reads it. The control of a system with several shared states becomes variables, of which one is 1.
 
 use super::scanner::KEYWORDS;
-use allways_model::counters::{Counters, Local, Rule};
+use allways_model::counters::{Counters, Local, Rule, Shared};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ pub fn write(system: &Counters) -> Result<String, String> {
     }
     let mut init = Vec::new();
     for (shared, name) in names.control() {
-        init.push(format!("{name} = {}", u32::from(shared == initial.shared)));
+        init.push(format!("{name} = {}", u32::from(Shared(shared) == initial.shared)));
     }
     for (local, name) in names.locals.iter().enumerate() {
         let relation = if initial.any.binary_search(&(local as Local)).is_ok() { ">=" } else { "=" };
@@ -33,7 +33,7 @@ pub fn write(system: &Counters) -> Result<String, String> {
     let _ = writeln!(text, "\ninit\n  {}\n\ntarget", init.join(", "));
     for target in &system.targets {
         let mut parts: Vec<String> = Vec::new();
-        if let Some(control) = target.shared.and_then(|shared| names.control().nth(shared as usize)) {
+        if let Some(control) = target.shared.and_then(|shared| names.control().nth(shared.index())) {
             parts.push(format!("{} >= 1", control.1));
         }
         parts.extend(target.tokens.iter().map(|(at, count)| format!("{} >= {count}", names.local(at))));
@@ -49,8 +49,7 @@ pub fn write(system: &Counters) -> Result<String, String> {
 fn write_rule(names: &Names, rule: &Rule, text: &mut String) {
     let mut guards = Vec::new();
     let mut effects = Vec::new();
-    if let (Some(from), Some(to)) = (names.shared.get(rule.from as usize), names.shared.get(rule.to as usize))
-    {
+    if let (Some(from), Some(to)) = (names.shared.get(rule.from.index()), names.shared.get(rule.to.index())) {
         guards.push(format!("{from} >= 1"));
         if from != to {
             effects.push(format!("{from}' = {from} - 1"));

@@ -29,13 +29,16 @@ const SAMPLE: &str = "# two\n2 5000\n0 0 -> 1 1\n\n1 1 +> 0 4999 # starts\n0 1 -
 fn transitions_take_and_give() {
     let Tts { system, .. } = good(SAMPLE);
     assert_eq!(system.locals, ["0", "1", "4999", "3", "2"]);
-    let shown = |bag: &Bag| system.show_tokens(0, bag.iter().map(|(at, n)| (at, Some(n))));
+    let shown = |bag: &Bag| system.show_tokens(Shared(0), bag.iter().map(|(at, n)| (at, Some(n))));
     let rules: Vec<_> =
         system.rules.iter().map(|rule| (shown(&rule.takes), shown(&rule.gives), rule.line)).collect();
     let expected = [("0|0", "0|1", 3), ("0|1", "0|1,4999", 5), ("0|1", "0|0", 6)];
     assert_eq!(rules, expected.map(|(takes, gives, line)| (takes.to_string(), gives.to_string(), line)));
     assert_eq!(system.rules[2].moves, [(3, Some(4))]);
-    assert_eq!(system.initial, [Initial { shared: 0, tokens: Bag::from_iter([(0, 1)]), any: vec![] }]);
+    assert_eq!(
+        system.initial,
+        [Initial { shared: Shared(0), tokens: Bag::from_iter([(0, 1)]), any: vec![] }]
+    );
 }
 
 #[test]
@@ -45,7 +48,10 @@ fn configurations_are_read() {
     let targets: Vec<_> = tts.system.targets.iter().map(|target| target.tokens.total()).collect();
     assert_eq!((targets, tts.system.targets[1].shared), (vec![4, 1], None));
     tts.read_init(b"1|0^*,1^3,1").expect("an initial configuration");
-    assert_eq!(tts.system.initial, [Initial { shared: 1, tokens: Bag::from_iter([(1, 4)]), any: vec![0] }]);
+    assert_eq!(
+        tts.system.initial,
+        [Initial { shared: Shared(1), tokens: Bag::from_iter([(1, 4)]), any: vec![0] }]
+    );
     tts.read_init(b"1|").expect("no threads");
     let cases = [
         ("", "1:1: expected a configuration such as `0|1,1`, found the end of the file"),

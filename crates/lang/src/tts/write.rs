@@ -39,7 +39,7 @@ pub fn write(system: &Counters) -> Result<Written, String> {
             let line = if rule.line > 0 { format!(", of line {},", rule.line) } else { String::new() };
             return Err(format!("rule {}{line} is no transition of a single thread", number + 1));
         };
-        let (from, to) = (shared[rule.from as usize], shared[rule.to as usize]);
+        let (from, to) = (shared[rule.from.index()], shared[rule.to.index()]);
         let (before, after) = (locals[before as usize], locals[after as usize]);
         let _ = write!(text, "{from} {before} {arrow} {to} {after}");
         for &(moved, goal) in &rule.moves {
@@ -49,7 +49,7 @@ pub fn write(system: &Counters) -> Result<Written, String> {
         text.push('\n');
     }
     let line = |of: Option<Shared>, tokens: &mut dyn Iterator<Item = (Local, Option<u64>)>| {
-        let of = of.map_or("*".to_string(), |of| shared[of as usize].to_string());
+        let of = of.map_or("*".to_string(), |of| shared[of.index()].to_string());
         let tokens = tokens.map(|(local, count)| match count {
             Some(1) => locals[local as usize].to_string(),
             Some(count) => format!("{}^{count}", locals[local as usize]),

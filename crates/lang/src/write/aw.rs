@@ -33,7 +33,7 @@ use threads::Started;
 pub fn aw(program: &Program) -> Result<String, Refusal> {
     let mut writer = Writer::new(program)?;
     let mut bodies = String::new();
-    for (procedure, body) in program.procedures.iter().enumerate() {
+    for (procedure, body) in ProcedureId::each(&program.procedures) {
         if !writer.threads.contains_key(&procedure) {
             bodies += &writer.procedure(procedure, body)?;
         }
@@ -102,16 +102,16 @@ impl<'a> Writer<'a> {
             true => String::new(),
             false => names.claim(&procedure.name, "f"),
         };
-        let procedures = program.procedures.iter().enumerate().map(claim).collect();
+        let procedures = ProcedureId::each(&program.procedures).map(claim).collect();
         let mut label_names = Names::new(|word| KEYWORDS.contains(&word));
         let mut labels = vec![None; program.locations.len()];
         for label in &program.labels {
-            labels[label.location].get_or_insert_with(|| label_names.claim(&label.name, "l"));
+            labels[label.location.index()].get_or_insert_with(|| label_names.claim(&label.name, "l"));
         }
         let number = |(location, label): (LocationId, Option<String>)| {
             label.unwrap_or_else(|| label_names.claim(&format!("l{location}"), "l"))
         };
-        let labels = labels.into_iter().enumerate().map(number).collect();
+        let labels = LocationId::all(&program.locations).zip(labels).map(number).collect();
         let mut counted = HashSet::new();
         for never in &program.never {
             never.expr.visit(&mut |expr| {
@@ -179,7 +179,7 @@ impl<'a> Writer<'a> {
         let body = Body::new(self, number, Kind::Procedure);
         let parameters = body.parameters();
         let block = body.block(procedure.entry)?;
-        Ok(format!("\nproc {}({parameters}){result} {block}", self.procedures[number]))
+        Ok(format!("\nproc {}({parameters}){result} {block}", self.procedures[number.index()]))
     }
 
     fn properties(&self) -> Written<String> {

@@ -20,7 +20,8 @@ use super::names::Names;
 use super::{Refusal, Written, refuse};
 use crate::bp::is_keyword;
 use allways_model::program::{
-    Count, Expr, LocationId, Op, Procedure, ProcedureId, Program, Slot, Template, TemplateId, Type, Variable,
+    Count, EventId, Expr, LocationId, Op, Procedure, ProcedureId, Program, Slot, Template, TemplateId, Type,
+    Variable,
 };
 use body::Layout;
 
@@ -37,7 +38,7 @@ pub fn bp(program: &Program) -> Result<String, Refusal> {
     text += "\nvoid main() begin\n";
     for (_, template) in writer.laid_out() {
         for local in &program.procedures[template.body].locals {
-            declare(local, &writer.locals[template.body], &mut text, "  ");
+            declare(local, &writer.locals[template.body.index()], &mut text, "  ");
         }
     }
     for argument in writer.arguments.iter().flatten() {
@@ -45,8 +46,8 @@ pub fn bp(program: &Program) -> Result<String, Refusal> {
     }
     text += &main;
     text += "end\n";
-    for (procedure, body) in program.procedures.iter().enumerate() {
-        if !writer.bodies[procedure] {
+    for (procedure, body) in ProcedureId::each(&program.procedures) {
+        if !writer.bodies[procedure.index()] {
             text += &writer.function(procedure, body, &inside)?;
         }
     }
@@ -78,7 +79,8 @@ fn check(program: &Program) -> Written<()> {
     }
     if let [_, second, ..] = &program.events[..] {
         let span = program.locations.iter().flat_map(|location| &location.edges).find_map(|edge| {
-            matches!(edge.op, Op::Wait(event) | Op::Broadcast(event) if event > 0).then_some(edge.span)
+            matches!(edge.op, Op::Wait(event) | Op::Broadcast(event) if event > EventId(0))
+                .then_some(edge.span)
         });
         let reason = format!("`{second}` is a second event, and a Boolean program has one");
         return refuse(span.unwrap_or_default(), reason);
@@ -93,7 +95,7 @@ fn inside_sections(program: &Program) -> Written<Vec<bool>> {
     let mut todo: Vec<LocationId> =
         edges.filter(|edge| edge.op == Op::AtomicBegin).map(|edge| edge.to).collect();
     while let Some(location) = todo.pop() {
-        if std::mem::replace(&mut inside[location], true) {
+        if std::mem::replace(&mut inside[location.index()], true) {
             continue;
         }
         for edge in &program.locations[location].edges {
@@ -146,7 +148,7 @@ impl<'a> Writer<'a> {
         };
         let shared = slots(&program.shared, &mut |name| names.claim(name, "v"));
         let mut bodies = vec![false; program.procedures.len()];
-        program.templates.iter().for_each(|template| bodies[template.body] = true);
+        program.templates.iter().for_each(|template| bodies[template.body.index()] = true);
         let function = |(procedure, &body): (&Procedure, &bool)| {
             if body { String::new() } else { names.claim(&procedure.name, "f") }
         };
@@ -173,13 +175,13 @@ impl<'a> Writer<'a> {
             // A label that starts with this would start a thread.
             let prefix = if label.name.starts_with("ASYNC_") { "l_" } else { "" };
             let wanted = format!("{prefix}{}", label.name);
-            labels[label.location].get_or_insert_with(|| label_names.claim(&wanted, "l"));
+            labels[label.location.index()].get_or_insert_with(|| label_names.claim(&wanted, "l"));
         }
         let labelled = labels.iter().map(Option::is_some).collect();
         let number = |(location, label): (LocationId, Option<String>)| {
             label.unwrap_or_else(|| label_names.claim(&format!("l{location}"), "l"))
         };
-        let labels = labels.into_iter().enumerate().map(number).collect();
+        let labels = LocationId::all(&program.locations).zip(labels).map(number).collect();
         let starts = vec![None; program.templates.len()];
         let live = program.templates.iter().map(|template| {
             let body = &program.procedures[template.body];
@@ -204,7 +206,7 @@ impl<'a> Writer<'a> {
     /// The templates that have threads at some time.
     fn laid_out(&self) -> impl Iterator<Item = (TemplateId, &'a Template)> + use<'a> {
         let runs = |template: &Template| template.spawned || template.count != Count::Fixed(0);
-        self.program.templates.iter().enumerate().filter(move |(_, template)| runs(template))
+        TemplateId::each(&self.program.templates).filter(move |(_, template)| runs(template))
     }
 
     fn function(&mut self, procedure: ProcedureId, body: &Procedure, inside: &[bool]) -> Written<String> {
@@ -213,10 +215,10 @@ impl<'a> Writer<'a> {
             1 => "bool".to_string(),
             count => format!("bool<{count}>"),
         };
-        let parameters = self.locals[procedure][..body.parameters].join(", ");
-        let mut text = format!("\n{ty} {}({parameters}) begin\n", self.functions[procedure]);
+        let parameters = self.locals[procedure.index()][..body.parameters].join(", ");
+        let mut text = format!("\n{ty} {}({parameters}) begin\n", self.functions[procedure.index()]);
         for local in &body.locals[body.parameters..] {
-            declare(local, &self.locals[procedure], &mut text, "  ");
+            declare(local, &self.locals[procedure.index()], &mut text, "  ");
         }
         let mut layout = Layout::new(self, inside, false);
         layout.procedure(procedure)?;

@@ -12,7 +12,7 @@ use super::Encoded;
 use super::rules::Mover;
 use super::table::{Cell, Key, Mode, Point};
 use crate::program::semantics::Frame;
-use crate::program::{LocationId, Op, Value};
+use crate::program::{EventId, LocationId, Op, Value};
 use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
 
 impl Encoded {
@@ -20,7 +20,7 @@ impl Encoded {
     pub(super) fn woken(
         &self,
         mover: &Mover<'_>,
-        (index, event): (usize, usize),
+        (index, event): (usize, EventId),
         (left, aside): (Value, Value),
         rules: &mut Vec<Rule>,
     ) {
@@ -40,7 +40,7 @@ impl Encoded {
     }
 
     /// The shared state in the midst of a broadcast, or after it.
-    pub(super) fn waking(&self, values: Vec<Value>, event: usize, (left, aside): (Value, Value)) -> Key {
+    pub(super) fn waking(&self, values: Vec<Value>, event: EventId, (left, aside): (Value, Value)) -> Key {
         match (left, aside) {
             _ if self.cap.is_some() => Key { mode: Mode::Waking(event, 0, 0), values: values.into() },
             (0, 0) => self.settled(values),
@@ -50,7 +50,7 @@ impl Encoded {
     }
 
     /// The event during whose broadcast a thread stands aside at this edge.
-    pub(super) fn aside(&self, location: LocationId, edge: usize) -> Option<usize> {
+    pub(super) fn aside(&self, location: LocationId, edge: usize) -> Option<EventId> {
         match self.program.locations[location].edges[edge].op {
             Op::Wait(event) | Op::Broadcast(event) => Some(event),
             _ => None,
@@ -72,7 +72,7 @@ impl Encoded {
 
     /// With any number of threads: whether a broadcast can be over. Nobody waits then, so nobody is counted that does. (A
     /// counter at its cap stands for that and more: where everybody goes on, one way to count comes down to zero.)
-    pub(super) fn over(&self, event: usize, values: &[Value]) -> bool {
+    pub(super) fn over(&self, event: EventId, values: &[Value]) -> bool {
         let waits = |location: &LocationId| self.program.waits_for(*location) == Some(event);
         let first = self.program.shared_slots();
         let mut counters = self.watched.iter().enumerate();

@@ -7,7 +7,7 @@
 use super::table::{Cell, Key, Mode, Point};
 use super::{Encoded, OPEN};
 use crate::bytes::{folded, read_number, read_signed, unfolded, write_number, write_signed};
-use crate::program::Value;
+use crate::program::{EventId, LocationId, TemplateId, Value};
 
 impl Encoded {
     pub(super) fn write_key(&self, key: &Key, out: &mut Vec<u8>) {
@@ -19,13 +19,13 @@ impl Encoded {
             }
             Mode::Starting(template, cell, mixed) => {
                 out.push(2);
-                write_number(*template as u64, out);
+                write_number(template.0 as u64, out);
                 self.write_cell(cell, out);
                 write_values(mixed, out);
             }
             Mode::Waking(event, left, aside) => {
                 out.push(3);
-                write_number(*event as u64, out);
+                write_number(event.0 as u64, out);
                 write_signed(*left, out);
                 write_signed(*aside, out);
             }
@@ -50,12 +50,12 @@ impl Encoded {
             0 => Mode::Normal,
             1 => Mode::Results(read_values(bytes)?),
             2 => {
-                let template = index(bytes, self.program.templates.len())?;
+                let template = TemplateId(index(bytes, self.program.templates.len())?);
                 let cell = self.take_cell(bytes)?;
                 Mode::Starting(template, cell, read_values(bytes)?)
             }
             3 => {
-                let event = index(bytes, self.program.events.len())?;
+                let event = EventId(index(bytes, self.program.events.len())?);
                 Mode::Waking(event, read_signed(bytes)?, read_signed(bytes)?)
             }
             4 => Mode::Settling(read_signed(bytes)?),
@@ -82,11 +82,11 @@ impl Encoded {
             Point::Bottom => return out.push(1),
             Point::At(location) => {
                 out.push(2);
-                write_number(location as u64, out);
+                write_number(location.0 as u64, out);
             }
             Point::Returning(location, edge) => {
                 out.push(3);
-                write_number(location as u64, out);
+                write_number(location.0 as u64, out);
                 write_number(edge as u64, out);
             }
         }
@@ -103,9 +103,9 @@ impl Encoded {
         let point = match kind {
             0 => return Some(Cell::idle()),
             1 => return Some(Cell::bottom()),
-            2 => Point::At(index(bytes, self.program.locations.len())?),
+            2 => Point::At(LocationId(index(bytes, self.program.locations.len())?)),
             3 => {
-                let location = index(bytes, self.program.locations.len())?;
+                let location = LocationId(index(bytes, self.program.locations.len())?);
                 Point::Returning(location, index(bytes, self.program.locations[location].edges.len())?)
             }
             _ => return None,

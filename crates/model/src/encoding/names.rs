@@ -7,7 +7,7 @@
 
 use super::table::{Cell, Key, Mode, Point};
 use super::{Encoded, OPEN};
-use crate::program::{LocationId, Program, Value, slot_name};
+use crate::program::{EventId, LocationId, Program, TemplateId, Value, slot_name};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ impl Names {
             *on_line.entry(plain(location)).or_default() += 1;
         }
         let mut names = Names { locations: Vec::new(), found: HashMap::new() };
-        for (number, location) in program.locations.iter().enumerate() {
+        for (number, location) in LocationId::each(&program.locations) {
             let mut name = plain(location);
             if on_line[&name] > 1 {
                 let _ = write!(name, ":{}", location.span.column);
@@ -49,7 +49,7 @@ impl Names {
 
     /// The name of a location.
     pub fn location(&self, location: LocationId) -> &str {
-        &self.locations[location]
+        &self.locations[location.index()]
     }
 }
 
@@ -141,7 +141,8 @@ impl Encoded {
             Some(("results", results)) => Mode::Results(split(results)?),
             Some(("waking", rest)) => {
                 let (event, left) = rest.split_once(':')?;
-                let event = event.parse().ok().filter(|&event: &usize| event < self.program.events.len())?;
+                let event =
+                    event.parse().ok().filter(|event: &EventId| event.index() < self.program.events.len())?;
                 let (left, aside) = left.split_once(':')?;
                 Mode::Waking(event, left.parse().ok()?, aside.parse().ok()?)
             }
@@ -151,7 +152,7 @@ impl Encoded {
                 let template = parts.next()?;
                 let template = self.program.templates.iter().position(|t| clean(&t.name) == template)?;
                 let cell = self.read_cell(parts.next()?)?;
-                Mode::Starting(template, cell, split(parts.next()?)?)
+                Mode::Starting(TemplateId(template), cell, split(parts.next()?)?)
             }
             _ => return None,
         };

@@ -8,7 +8,7 @@ use super::open::Reads;
 use super::table::{Cell, Key, Mode, Point};
 use crate::program::expression::{Choices, NoValue, Scope};
 use crate::program::semantics::{self, Frame, Outcome, Thread};
-use crate::program::{Edge, Expr, LocationId, Op, Place, Procedure, TemplateId, Value};
+use crate::program::{Edge, EventId, Expr, LocationId, Op, Place, Procedure, TemplateId, Value};
 use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
 
 /// No value of a mixed variable, which is Boolean.
@@ -94,7 +94,7 @@ impl Encoded {
             (Mode::Settling(aside), Point::Returning(location, edge)) => {
                 let mut values = values.to_vec();
                 let word = self.settle(&mut values, thread, (location, edge), &cell.locals);
-                self.add(rules, (self.waking(values, 0, (0, aside.wrapping_sub(1))), word), 0);
+                self.add(rules, (self.waking(values, EventId(0), (0, aside.wrapping_sub(1))), word), 0);
             }
             (Mode::Waking(event, ..), _) if self.cap.is_some() && self.over(*event, values) => {
                 self.add(rules, (self.settled(values.to_vec()), Word::one(top)), 0);
@@ -285,7 +285,7 @@ impl Encoded {
             let results = semantics::returned(program, mover.location, results, edge.span, scope, choices)?;
             let mut values = mover.values.to_vec();
             self.arrive(&mut values, mover.location, -1);
-            let key = match self.awaited[program.locations[mover.location].procedure] {
+            let key = match self.awaited[program.locations[mover.location].procedure.index()] {
                 true => Key { mode: Mode::Results(results.into()), values: values.into() },
                 false => self.settled(values),
             };
@@ -338,8 +338,8 @@ impl Encoded {
     fn start(&self, mover: &Mover<'_>, edge: &Edge, template: TemplateId, frame: &Frame) -> (Key, Word) {
         let started = self.started(template);
         let mut values = mover.values.to_vec();
-        if !self.endless[template] {
-            if values[started] as usize >= self.pool[template] {
+        if !self.endless[template.index()] {
+            if values[started] as usize >= self.pool[template.index()] {
                 self.pool_is_empty(template);
                 return (Key::exhausted(), Word::one(mover.top));
             }
@@ -354,7 +354,7 @@ impl Encoded {
     pub(super) fn return_point(&self, location: LocationId, edge: usize) -> Point {
         let edges = &self.program.locations[location].edges;
         match edges.get(edge).map(|edge| (&edge.op, edge.to)) {
-            Some((Op::Call(callee, ..), to)) if !self.awaited[*callee] => Point::At(to),
+            Some((Op::Call(callee, ..), to)) if !self.awaited[callee.index()] => Point::At(to),
             _ => Point::Returning(location, edge),
         }
     }
@@ -363,11 +363,11 @@ impl Encoded {
     pub(super) fn live_at(&self, point: Point) -> Vec<bool> {
         let (mut live, location) = match point {
             Point::Idle | Point::Bottom => return Vec::new(),
-            Point::At(location) => (self.reduced.live[location].clone(), location),
+            Point::At(location) => (self.reduced.live[location.index()].clone(), location),
             Point::Returning(location, edge) => {
                 let to = self.program.locations[location].edges[edge].to;
                 let live = self.reduced.live_on_return.get(&(location, edge));
-                (live.unwrap_or(&self.reduced.live[to]).clone(), location)
+                (live.unwrap_or(&self.reduced.live[to.index()]).clone(), location)
             }
         };
         for local in self.program.procedure_of(location).locals.iter().filter(|local| local.mixed) {

@@ -3,7 +3,7 @@
 //! Both are numbered in the order in which they come up. Engines ask from several threads, seldom at the same time: a lock
 //! around each table is enough.
 
-use crate::program::{LocationId, TemplateId, Value};
+use crate::program::{EventId, LocationId, TemplateId, Value};
 use crate::pushdown::{Rule, Shared, Symbol};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -42,7 +42,7 @@ pub enum Mode {
     Starting(TemplateId, Cell, Box<[Value]>),
     /// So many threads that wait for an event. So many others have moved on to a wait for the same event and stand aside,
     /// lest they be woken too.
-    Waking(usize, Value, Value),
+    Waking(EventId, Value, Value),
     /// So many threads that stand aside.
     Settling(Value),
     /// Nobody: something went wrong. There are no values.
@@ -135,23 +135,23 @@ impl Table {
     /// The number of a shared state.
     pub fn shared(&self, key: Key) -> Shared {
         let bytes = 80 + size_of_val(&*key.values);
-        Interned::number(&self.keys, key, bytes)
+        Shared(Interned::number(&self.keys, key, bytes))
     }
 
     /// The number of a symbol; [`EMPTY`](crate::pushdown::EMPTY) is none of them.
     pub fn symbol(&self, cell: Cell) -> Symbol {
         let bytes = 64 + size_of_val(&*cell.locals);
-        1 + Interned::number(&self.cells, cell, bytes)
+        Symbol(1 + Interned::number(&self.cells, cell, bytes))
     }
 
     /// What a shared state stands for.
     pub fn key(&self, shared: Shared) -> Arc<Key> {
-        read(&self.keys).values[shared as usize].clone()
+        read(&self.keys).values[shared.index()].clone()
     }
 
     /// What a symbol stands for.
     pub fn cell(&self, symbol: Symbol) -> Arc<Cell> {
-        read(&self.cells).values[symbol as usize - 1].clone()
+        read(&self.cells).values[symbol.index() - 1].clone()
     }
 
     /// The rules made for a kind of threads, a shared state and a symbol.

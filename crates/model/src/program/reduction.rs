@@ -64,7 +64,7 @@ impl Reduction {
             shared: vec![true; program.shared_slots()],
             locks_are_safe: !locks.contains(&true),
             locks,
-            live: (0..program.locations.len()).map(all).collect(),
+            live: LocationId::all(&program.locations).map(all).collect(),
             live_on_return: calls(program).map(|call| (call, all(call.0))).collect(),
             program: program.clone(),
         }
@@ -93,7 +93,7 @@ pub fn reduce(program: &Program) -> Reduction {
 
 /// The location and the number of each edge that calls a procedure.
 fn calls(program: &Program) -> impl Iterator<Item = (LocationId, usize)> {
-    program.locations.iter().enumerate().flat_map(|(location, here)| {
+    LocationId::each(&program.locations).flat_map(|(location, here)| {
         let calls = here.edges.iter().enumerate().filter(|(_, edge)| matches!(edge.op, Op::Call(..)));
         calls.map(move |(index, _)| (location, index))
     })
@@ -102,7 +102,7 @@ fn calls(program: &Program) -> impl Iterator<Item = (LocationId, usize)> {
 /// Gives local variables that are dead at the start of their procedure one initial value instead of any.
 fn start_dead(program: &mut Program, live: &[Vec<bool>]) {
     for procedure in &mut program.procedures {
-        let live = &live[procedure.entry];
+        let live = &live[procedure.entry.index()];
         for local in &mut procedure.locals {
             for (slot, initial) in (local.slot..).zip(&mut local.initial) {
                 if !live[slot] {

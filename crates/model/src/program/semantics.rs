@@ -131,7 +131,7 @@ impl State {
             for (template, &count) in counts.iter().enumerate() {
                 for this in 0..count {
                     let place = (state.threads.len(), this as Value);
-                    state.threads.push(Thread::start(program, template, place, &[], choices));
+                    state.threads.push(Thread::start(program, TemplateId(template), place, &[], choices));
                 }
             }
             states.push(state);

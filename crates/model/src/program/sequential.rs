@@ -98,7 +98,7 @@ impl Translation<'_> {
         let main = self.original.templates[self.main].body;
         self.builder.exits(main);
         self.prologue(main);
-        for location in 0..self.original.locations.len() {
+        for location in LocationId::all(&self.original.locations) {
             for edge in &self.original.locations[location].edges {
                 self.edge(location, edge)?;
             }
@@ -156,10 +156,15 @@ impl Translation<'_> {
             Op::Assert(expr) => {
                 let at = self.provided(procedure, from, [(expr, None)], &[], span)?;
                 self.builder.edge(at, Op::Guard(expr.clone(), true), to, span);
-                self.builder.edge(at, Op::Guard(expr.clone(), false), self.builder.wrong[procedure], span);
+                self.builder.edge(
+                    at,
+                    Op::Guard(expr.clone(), false),
+                    self.builder.wrong[procedure.index()],
+                    span,
+                );
             }
             Op::Error | Op::NoResult => {
-                self.builder.edge(from, Op::Skip, self.builder.wrong[procedure], span);
+                self.builder.edge(from, Op::Skip, self.builder.wrong[procedure.index()], span);
             }
             Op::Assign(places, values, _) if self.passes_token(places) => {
                 self.pass_token(procedure, from, values[0] == Expr::Constant(1), to, span);
@@ -265,7 +270,7 @@ impl Translation<'_> {
 
     /// Goes to where a task that is over leaves a procedure, if the one that runs is.
     fn unwind(&mut self, procedure: ProcedureId, from: LocationId, span: Span) {
-        let (over, die) = (self.builder.dying(true), self.builder.die[procedure]);
+        let (over, die) = (self.builder.dying(true), self.builder.die[procedure.index()]);
         self.builder.edge(from, over, die, span);
     }
 
@@ -305,7 +310,7 @@ impl Translation<'_> {
         if condition == Expr::Constant(1) {
             return Ok(from);
         }
-        let wrong = self.builder.wrong[procedure];
+        let wrong = self.builder.wrong[procedure.index()];
         self.builder.edge(from, Op::Guard(condition.clone(), false), wrong, span);
         Ok(self.builder.step(from, Op::Guard(condition, true), span))
     }
@@ -315,7 +320,7 @@ impl Translation<'_> {
         let outside = not(Expr::Shared(self.builder.inside));
         let mut at = from;
         for never in &self.original.never {
-            let wrong = self.builder.wrong[procedure];
+            let wrong = self.builder.wrong[procedure.index()];
             // A property without a value is violated, too.
             let violated = and(defined(&never.expr), not(never.expr.clone()));
             let violated = and(outside.clone(), not(violated));

@@ -32,7 +32,7 @@ impl Program {
     /// Whether the program is well formed.
     pub fn validate(&self) -> Checked {
         variables(&self.shared, true)?;
-        for (number, procedure) in self.procedures.iter().enumerate() {
+        for (number, procedure) in ProcedureId::each(&self.procedures) {
             let span = procedure.span;
             variables(&procedure.locals, false)?;
             ensure(procedure.parameters <= procedure.locals.len(), span, || "too few parameters".into())?;
@@ -41,20 +41,22 @@ impl Program {
                 "a parameter is an array".into()
             })?;
             procedure.results.iter().try_for_each(|&result| value_type(result, span))?;
-            let entry = self.locations.get(procedure.entry);
+            let entry = self.locations.get(procedure.entry.index());
             ensure(entry.is_some_and(|entry| entry.procedure == number), span, || {
                 format!("{} does not start in itself", procedure.name)
             })?;
         }
-        for (number, location) in self.locations.iter().enumerate() {
-            ensure(location.procedure < self.procedures.len(), location.span, || "no such procedure".into())?;
+        for (number, location) in LocationId::each(&self.locations) {
+            ensure(location.procedure.index() < self.procedures.len(), location.span, || {
+                "no such procedure".into()
+            })?;
             location_spans(location)?;
             for edge in &location.edges {
                 self.edge(number, location, edge)?;
             }
         }
         for label in &self.labels {
-            ensure(label.location < self.locations.len(), Span::default(), || {
+            ensure(label.location.index() < self.locations.len(), Span::default(), || {
                 format!("the label {} is nowhere", label.name)
             })?;
         }
@@ -69,7 +71,7 @@ impl Program {
         let mut bodies = HashSet::new();
         for template in &self.templates {
             let body = template.body;
-            ensure(body < self.procedures.len(), template.span, || "a thread has no body".into())?;
+            ensure(body.index() < self.procedures.len(), template.span, || "a thread has no body".into())?;
             ensure(bodies.insert(body), template.span, || "two kinds of threads have one body".into())?;
         }
         for location in &self.locations {
@@ -88,7 +90,7 @@ impl Program {
 
     fn edge(&self, from: LocationId, location: &Location, edge: &Edge) -> Checked {
         let (span, here) = (edge.span, location.procedure);
-        let inside = |to: LocationId| self.locations.get(to).is_some_and(|to| to.procedure == here);
+        let inside = |to: LocationId| self.locations.get(to.index()).is_some_and(|to| to.procedure == here);
         ensure(inside(edge.to), span, || format!("an edge leads to {}, out of its procedure", edge.to))?;
         let at = Where::Step(here);
         match &edge.op {
@@ -126,7 +128,7 @@ impl Program {
             }
             Op::Acquire(lock) | Op::Release(lock) => self.lock(lock, here),
             Op::Spawn(template, arguments) => {
-                let template = self.templates.get(*template);
+                let template = self.templates.get(template.index());
                 ensure(template.is_some_and(|template| template.spawned), span, || {
                     "a thread is started that is none to be started".into()
                 })?;
@@ -141,9 +143,11 @@ impl Program {
             }
             Op::Wait(event) => {
                 ensure(location.edges.len() == 1, span, || "a wait stands beside something else".into())?;
-                ensure(*event < self.events.len(), span, || "no such event".into())
+                ensure(event.index() < self.events.len(), span, || "no such event".into())
             }
-            Op::Broadcast(event) => ensure(*event < self.events.len(), span, || "no such event".into()),
+            Op::Broadcast(event) => {
+                ensure(event.index() < self.events.len(), span, || "no such event".into())
+            }
         }
     }
 
@@ -155,7 +159,7 @@ impl Program {
         here: ProcedureId,
         span: Span,
     ) -> Checked {
-        let Some(procedure) = self.procedures.get(callee) else {
+        let Some(procedure) = self.procedures.get(callee.index()) else {
             return ensure(false, span, || "no such procedure".into());
         };
         ensure(arguments.len() == procedure.parameters, span, || "as many arguments as parameters".into())?;

@@ -101,33 +101,33 @@ impl Pushdown for Explicit {
     }
 
     fn shared_named(&self, name: &str) -> Option<Shared> {
-        number(name).filter(|&shared| shared < self.shared_states)
+        number(name).filter(|&shared| shared < self.shared_states).map(Shared)
     }
 
     fn symbol_name(&self, _thread: usize, symbol: Symbol) -> String {
         debug_assert!(symbol != EMPTY);
-        (symbol - 1).to_string()
+        (symbol.0 - 1).to_string()
     }
 
     fn symbol_named(&self, _thread: usize, name: &str) -> Option<Symbol> {
-        number(name)?.checked_add(1)
+        number(name)?.checked_add(1).map(Symbol)
     }
 
     fn write_shared(&self, shared: Shared, out: &mut Vec<u8>) {
-        write_number(u64::from(shared), out);
+        write_number(u64::from(shared.0), out);
     }
 
     fn read_shared(&self, bytes: &mut &[u8]) -> Option<Shared> {
-        let shared = Shared::try_from(read_number(bytes)?).ok();
-        shared.filter(|&shared| shared < self.shared_states)
+        let shared = u32::try_from(read_number(bytes)?).ok();
+        shared.filter(|&shared| shared < self.shared_states).map(Shared)
     }
 
     fn write_symbol(&self, _thread: usize, symbol: Symbol, out: &mut Vec<u8>) {
-        write_number(u64::from(symbol), out);
+        write_number(u64::from(symbol.0), out);
     }
 
     fn read_symbol(&self, _thread: usize, bytes: &mut &[u8]) -> Option<Symbol> {
-        Symbol::try_from(read_number(bytes)?).ok().filter(|&symbol| symbol != EMPTY)
+        u32::try_from(read_number(bytes)?).ok().map(Symbol).filter(|&symbol| symbol != EMPTY)
     }
 }
 

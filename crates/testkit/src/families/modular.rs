@@ -3,24 +3,28 @@
 use allways_model::pushdown::{Explicit, Rule, Shared, Stack, State, Symbol, ThreadRules, Word};
 
 /// A move from (g, l) to (g', l').
-type Move = ((Shared, Symbol), (Shared, Symbol));
+type Move = ((u32, u32), (u32, u32));
 
 /// How a thread moves.
 type Moves = Vec<Move>;
 
-fn system(shared_states: u32, first: Shared, threads: Vec<Moves>) -> Explicit {
+fn system(shared_states: u32, first: u32, threads: Vec<Moves>) -> Explicit {
     let rule = |(line, (from, to)): (usize, Move)| {
-        (from.0, from.1, Rule { shared: to.0, word: Word::one(to.1), line: line as u32 + 1 })
+        (
+            Shared(from.0),
+            Symbol(from.1),
+            Rule { shared: Shared(to.0), word: Word::one(Symbol(to.1)), line: line as u32 + 1 },
+        )
     };
     let rules = |moves: Moves| ThreadRules::new(moves.into_iter().enumerate().map(rule));
-    let stacks = vec![Stack::from_top([1]); threads.len()];
+    let stacks = vec![Stack::from_top([Symbol(1)]); threads.len()];
     let threads = threads.into_iter().map(rules).collect();
-    Explicit { shared_states, threads, initial: State { shared: first, stacks } }
+    Explicit { shared_states, threads, initial: State { shared: Shared(first), stacks } }
 }
 
 /// Section 3: `A: g := 0; B:` beside `C: g := 1; D:`.
 pub fn section_3() -> Explicit {
-    let set = |value: Shared| vec![((0, 1), (value, 2)), ((1, 1), (value, 2))];
+    let set = |value: u32| vec![((0, 1), (value, 2)), ((1, 1), (value, 2))];
     system(2, 0, vec![set(0), set(1)])
 }
 

@@ -8,7 +8,9 @@ use crate::reference;
 use allways_model::encoding::{Encoded, Mode, Point, Threads};
 use allways_model::program::reduction::reduce;
 use allways_model::program::semantics::{self, Frame};
-use allways_model::program::{Edge, Location, Op, Procedure, Program, Template, TemplateId, Type, Value};
+use allways_model::program::{
+    Edge, Location, LocationId, Op, Procedure, Program, Template, TemplateId, Type, Value,
+};
 use allways_model::property::deadlocked;
 use allways_model::pushdown::{Pushdown, State};
 use std::collections::BTreeSet;
@@ -125,7 +127,7 @@ fn with_mixed(
     program: &Program,
     values: &[Value],
     thread: usize,
-    place: usize,
+    place: LocationId,
     mut locals: Vec<Value>,
 ) -> Vec<Value> {
     let each = 1 + program.procedures.iter().map(Procedure::slots).max().unwrap_or(0);
@@ -138,7 +140,7 @@ fn with_mixed(
 
 /// A state as both sides see it: the shared values, and of each thread its template, its number, the locks that it holds
 /// and its frames, the topmost first. Which of those that were started later is which does not matter.
-type Picture = (Vec<Value>, Vec<(TemplateId, Value, Vec<usize>, Vec<(usize, Vec<Value>)>)>);
+type Picture = (Vec<Value>, Vec<(TemplateId, Value, Vec<usize>, Vec<(LocationId, Vec<Value>)>)>);
 
 fn picture(program: &Program, state: &semantics::State) -> Picture {
     let place = |frame: &Frame| match frame.calling {

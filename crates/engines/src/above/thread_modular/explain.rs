@@ -7,6 +7,7 @@
 //!
 //! The search is cut off at some number of states. What it has not seen may then be reachable after all; the answer says so.
 
+use super::facts::Cell;
 use super::judge::Judge;
 use super::locals::{Below, Move};
 use super::saturation::{Saturation, initial, locals};
@@ -105,7 +106,8 @@ fn first_invented(
                 for step in locals[mover].moves(shared, local).iter() {
                     let &Move::To(after, moved) = step else { continue };
                     added.push((after, (mover, moved)));
-                    for &(kind, other) in here.iter().filter(|fact| views.beside(fact.0 as u32, mover as u32))
+                    for &(kind, other) in
+                        here.iter().filter(|fact| views.beside(Cell(fact.0 as u32), Cell(mover as u32)))
                     {
                         if has(after, (kind, other)) {
                             continue;

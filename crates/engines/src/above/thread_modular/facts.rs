@@ -8,8 +8,10 @@ use allways_model::pushdown::Shared;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// The number of a set of facts.
-pub type Cell = u32;
+allways_model::index_type! {
+    /// The number of a set of facts.
+    pub struct Cell(u32);
+}
 
 /// So many locals are compared one by one.
 const FEW: usize = 16;
@@ -134,13 +136,13 @@ mod tests {
         for _ in 0..20_000 {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let (cell, shared, local) = (number >> 33 & 1, number >> 40 & 1, number >> 50 & 1023);
-            let fact = (cell as u32, shared as u32, local as u32);
+            let fact = (Cell(cell as u32), Shared(shared as u32), local as u32);
             assert_eq!(facts.insert(fact.0, fact.1, fact.2), expected.insert(fact));
             assert!(facts.contains(fact.0, fact.1, fact.2));
             assert_eq!(facts.len(), expected.len());
         }
         assert_eq!(facts.each().collect::<BTreeSet<_>>(), expected);
-        assert!(!facts.contains(0, 0, 1024) && !facts.contains(2, 0, 0));
+        assert!(!facts.contains(Cell(0), Shared(0), 1024) && !facts.contains(Cell(2), Shared(0), 0));
         let mut more = Facts::default();
         assert!(more.within(&facts) && !facts.within(&more));
         more.join(&facts);

@@ -7,12 +7,12 @@
 //!
 //! Exponential in the number of threads in the worst case (TM, Theorem 12).
 
-use super::facts::Facts;
+use super::facts::{Cell, Facts};
 use super::steps::{self, Halt, Sequence, Steps};
 use super::{Method, Views};
 use crate::budget::Budget;
 use crate::engine::{Info, Outcome, PushdownEngine, Question, Setting};
-use allways_model::pushdown::Pushdown;
+use allways_model::pushdown::{Pushdown, Shared};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
@@ -51,7 +51,7 @@ fn search(steps: &mut Steps, first: Facts, sequence: &mut Sequence) -> Result<()
 /// The elements so far, as a set of their numbers for each fact: those that have it.
 #[derive(Default)]
 struct Elements {
-    having: HashMap<(u32, u32, u32), Vec<u64>, FxBuildHasher>,
+    having: HashMap<(Cell, Shared, u32), Vec<u64>, FxBuildHasher>,
     count: usize,
 }
 

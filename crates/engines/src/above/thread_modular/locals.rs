@@ -58,7 +58,7 @@ pub struct Locals<'a> {
     contexts: Vec<Tails>,
     tails: HashSet<(Context, Symbol, Context), FxBuildHasher>,
     /// By the shared state and symbol with which it was entered, or by its only tail.
-    entered: HashMap<(u32, u32), Context, FxBuildHasher>,
+    entered: HashMap<(Symbol, u32), Context, FxBuildHasher>,
     moves: HashMap<(Shared, Local), Rc<[Move]>, FxBuildHasher>,
     rules: Vec<Rule>,
     /// Tails that are new, each as a local that a pop can bring to light.
@@ -137,7 +137,7 @@ impl<'a> Locals<'a> {
             return self.single(symbol, under);
         }
         let fresh = self.contexts.len() as Context;
-        let context = *self.entered.entry((top, shared)).or_insert(fresh);
+        let context = *self.entered.entry((top, shared.0)).or_insert(fresh);
         if context == fresh {
             self.contexts.push(Tails::new());
         }

@@ -76,23 +76,23 @@ impl Views {
 
     /// The view that a set belongs to.
     pub fn view(&self, cell: Cell) -> usize {
-        cell as usize / self.width()
+        cell.index() / self.width()
     }
 
     /// The sets of a view that have room for a thread.
     pub fn cells(&self, view: usize) -> impl Iterator<Item = Cell> {
         let first = view * self.width();
-        (first..first + self.width()).map(|cell| cell as Cell).filter(|&cell| self.room(cell) > 0)
+        (first..first + self.width()).map(|cell| Cell(cell as u32)).filter(|&cell| self.room(cell) > 0)
     }
 
     /// Whether a set is that of the mover.
     pub fn is_mover(&self, cell: Cell) -> bool {
-        self.movers && cell as usize % self.width() == self.kinds()
+        self.movers && cell.index() % self.width() == self.kinds()
     }
 
     /// The kind of the threads in a set.
     pub fn kind(&self, cell: Cell) -> usize {
-        if self.is_mover(cell) { self.view(cell) } else { cell as usize % self.width() }
+        if self.is_mover(cell) { self.view(cell) } else { cell.index() % self.width() }
     }
 
     /// How many threads a set has room for.
@@ -120,12 +120,12 @@ impl Views {
     /// The set of a thread of this kind that has just moved.
     pub fn moved(&self, kind: usize) -> Cell {
         let place = if self.movers { self.kinds() } else { kind };
-        (self.after(kind) * self.width() + place) as Cell
+        Cell((self.after(kind) * self.width() + place) as u32)
     }
 
     /// The set in a view of a thread of this kind that has not just moved.
     pub fn rest(&self, view: usize, kind: usize) -> Cell {
-        (view * self.width() + kind) as Cell
+        Cell((view * self.width() + kind) as u32)
     }
 
     /// Whether there is a thread in `cell` beside one in `mover`.

@@ -46,7 +46,12 @@ pub fn alternatives(
     all.retain(room);
     // Anchors are in every view; the others must find room beside them.
     let anchor = |location: &LocationId| {
-        steps.templates.get(*location).copied().flatten().is_some_and(|template| views.anchors(template))
+        steps
+            .templates
+            .get(location.index())
+            .copied()
+            .flatten()
+            .is_some_and(|template| views.anchors(template))
     };
     let beside = views.size.saturating_sub(views.anchors_in_all());
     for alternative in &mut all {

@@ -119,7 +119,7 @@ pub fn forms(
     for (position, &location) in locations.iter().enumerate() {
         let template = setting.template(location).unwrap_or_default();
         let mut mine = Vec::new();
-        for (slot, known) in steps.locals[template].iter().enumerate() {
+        for (slot, known) in steps.locals[template.index()].iter().enumerate() {
             let variable = Term::variable(&local(&known.name, position));
             if known.hidden && known.name == ID {
                 let locks = steps.shared.iter().filter(|known| known.ty == Type::Lock);
@@ -297,12 +297,12 @@ fn conditions(
     for (position, &location) in locations.iter().enumerate() {
         let template = setting.template(location);
         let dead = |name: &str| {
-            let locals = template.map_or(&[][..], |template| &setting.steps.locals[template]);
+            let locals = template.map_or(&[][..], |template| &setting.steps.locals[template.index()]);
             let slot = locals.iter().position(|known| local(&known.name, 0) == name);
             slot.is_some_and(|slot| !locals[slot].hidden && !live(location, slot))
         };
         for (from, transitions) in setting.steps.from.iter().enumerate() {
-            for transition in transitions.iter().filter(|_| setting.template(from) == template) {
+            for transition in transitions.iter().filter(|_| setting.template(LocationId(from)) == template) {
                 let mut atoms = Vec::new();
                 comparisons(&transition.guard, &mut atoms);
                 for atom in atoms {

@@ -36,16 +36,16 @@ impl<'a> Setting<'a> {
 
     /// The template of a location at which threads can be.
     pub fn template(&self, location: LocationId) -> Option<TemplateId> {
-        self.steps.templates.get(location).copied().flatten()
+        self.steps.templates.get(location.index()).copied().flatten()
     }
 
     /// Whether there are that many threads of each template, and all that are anchored are among them.
     pub fn possible(&self, crowd: &[LocationId]) -> bool {
         let of =
             |template| crowd.iter().filter(|&&location| self.template(location) == Some(template)).count();
-        let fits = |(template, count): (TemplateId, &Option<usize>)| match count {
-            Some(count) if self.views.anchored => of(template) == *count,
-            Some(count) => of(template) <= *count,
+        let fits = |(template, count): (usize, &Option<usize>)| match count {
+            Some(count) if self.views.anchored => of(TemplateId(template)) == *count,
+            Some(count) => of(TemplateId(template)) <= *count,
             None => true,
         };
         crowd.iter().all(|&location| self.template(location).is_some())
@@ -57,15 +57,16 @@ impl<'a> Setting<'a> {
         let mut all: Vec<Vec<TemplateId>> = vec![Vec::new()];
         for _ in 0..self.views.size {
             let more = all.iter().flat_map(|chosen| {
-                let least = chosen.last().copied().unwrap_or(0);
-                (least..self.steps.entries.len())
+                let least = chosen.last().copied().unwrap_or_default();
+                TemplateId::all(&self.program.templates)
+                    .skip(least.index())
                     .map(move |next| chosen.iter().copied().chain([next]).collect())
             });
             all = more.collect();
         }
         let crowds = all.into_iter().map(|templates| {
             let mut crowd: Crowd =
-                templates.into_iter().map(|template| self.steps.entries[template]).collect();
+                templates.into_iter().map(|template| self.steps.entries[template.index()]).collect();
             crowd.sort_unstable();
             crowd
         });
@@ -73,7 +74,7 @@ impl<'a> Setting<'a> {
     }
 
     fn locals(&self, location: LocationId) -> &[Known] {
-        self.template(location).map_or(&[], |template| &self.steps.locals[template])
+        self.template(location).map_or(&[], |template| &self.steps.locals[template.index()])
     }
 
     /// What is always true of threads at these locations: types, different numbers, and weights.
@@ -112,7 +113,7 @@ impl<'a> Setting<'a> {
     }
 
     fn hidden(&self, known: &Known, location: LocationId, value: &Term) -> Term {
-        let count = self.template(location).and_then(|template| self.views.counts[template]);
+        let count = self.template(location).and_then(|template| self.views.counts[template.index()]);
         match (known.name == SELF, count) {
             (true, Some(count)) => {
                 Term::and([Term::number(0).at_most(value), value.less(&Term::number(count as i128))])

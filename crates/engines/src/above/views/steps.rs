@@ -136,7 +136,7 @@ impl Steps {
         let mut templates = vec![None; program.locations.len()];
         let mut locals = Vec::new();
         let mut entries = Vec::new();
-        for (index, template) in program.templates.iter().enumerate() {
+        for (index, template) in TemplateId::each(&program.templates) {
             if template.spawned {
                 return Err(Unsupported::new("dynamically created threads", template.span));
             }
@@ -149,13 +149,13 @@ impl Steps {
             locals.push(known);
             entries.push(body.entry);
             let of_body = |location: &LocationId| program.locations[*location].procedure == template.body;
-            (0..program.locations.len())
+            LocationId::all(&program.locations)
                 .filter(of_body)
-                .for_each(|location| templates[location] = Some(index));
+                .for_each(|location| templates[location.index()] = Some(index));
         }
         let mut steps = Steps { shared, locals, templates, entries, from: Vec::new(), hints: Vec::new() };
-        for location in 0..program.locations.len() {
-            let template = steps.templates[location];
+        for location in LocationId::all(&program.locations) {
+            let template = steps.templates[location.index()];
             let from = template.map(|template| steps.transitions(program, template, location)).transpose()?;
             steps.from.push(from.unwrap_or_default());
         }
@@ -169,12 +169,12 @@ impl Steps {
         let at = |known: &Known| Term::variable(&local(&known.name, position));
         Values {
             shared: self.shared.iter().map(variable).collect(),
-            locals: self.locals[template].iter().map(at).collect(),
+            locals: self.locals[template.index()].iter().map(at).collect(),
         }
     }
 
     fn hidden(&self, template: TemplateId, name: &str) -> Option<usize> {
-        self.locals[template].iter().position(|known| known.hidden && known.name == name)
+        self.locals[template.index()].iter().position(|known| known.hidden && known.name == name)
     }
 
     fn hint(&self, program: &Program, expr: &Expr) -> Option<Hint> {
@@ -185,7 +185,7 @@ impl Steps {
             _ => {}
         });
         // A hint names no template; it is about the only one with such variables.
-        let uses = |template: &usize| {
+        let uses = |template: &TemplateId| {
             let slots = program.procedures[program.templates[*template].body].slots();
             let mut fits = true;
             expr.visit(&mut |part| match part {
@@ -195,7 +195,7 @@ impl Steps {
             });
             fits
         };
-        let mut fitting = (0..program.templates.len()).filter(uses);
+        let mut fitting = TemplateId::all(&program.templates).filter(uses);
         let template = fitting.next()?;
         if (own || other) && fitting.next().is_some() {
             return None;

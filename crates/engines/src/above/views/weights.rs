@@ -68,7 +68,7 @@ fn potential(steps: &Steps, parts: &[(usize, i64)]) -> Option<BTreeMap<LocationI
     let mut weights: BTreeMap<LocationId, i64> = steps.entries.iter().map(|&entry| (entry, 0)).collect();
     let mut todo = steps.entries.clone();
     while let Some(from) = todo.pop() {
-        for transition in &steps.from[from] {
+        for transition in &steps.from[from.index()] {
             let Some(to) = transition.to else { continue };
             let mut weight = weights[&from];
             for &(slot, factor) in parts {

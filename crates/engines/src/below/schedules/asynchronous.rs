@@ -85,13 +85,13 @@ impl<'a> Asynchronous<'a> {
         for never in &program.never {
             never.expr.visit(&mut |expr| {
                 if let Expr::At(locations) = expr {
-                    locations.iter().for_each(|&location| observed[location] = true);
+                    locations.iter().for_each(|&location| observed[location.index()] = true);
                 }
             });
         }
-        let waits = (0..program.locations.len()).map(|location| {
+        let waits = LocationId::all(&program.locations).map(|location| {
             let (ask, pause) = waiting_loop(program, token, location)?;
-            ([location, ask, pause].iter().all(|&place| !observed[place])).then_some((ask, pause))
+            ([location, ask, pause].iter().all(|place| !observed[place.index()])).then_some((ask, pause))
         });
         let waits = waits.collect();
         Some(Asynchronous { program, token, locks, waits })
@@ -192,7 +192,9 @@ impl<'a> Asynchronous<'a> {
 
     /// Whether a pending task could only wait.
     pub fn blocked(&self, task: &Task, shared: &[Value]) -> bool {
-        let Some((ask, pause)) = task.top().and_then(|top| self.waits[top.location]) else { return false };
+        let Some((ask, pause)) = task.top().and_then(|top| self.waits[top.location.index()]) else {
+            return false;
+        };
         let mut asking = State { shared: shared.to_vec(), threads: vec![task.clone()] };
         asking.shared[self.token] = 1;
         asking.threads[0].stack.last_mut().into_iter().for_each(|top| top.location = ask);

@@ -193,7 +193,10 @@ impl<'a, B: Bounding> Search<'a, B> {
             self.shared.insert(configuration.shared.clone());
         }
         let mut under_way = vec![0; self.peak.len()];
-        pending.into_iter().chain(&configuration.running).for_each(|task| under_way[task.template] += 1);
+        pending
+            .into_iter()
+            .chain(&configuration.running)
+            .for_each(|task| under_way[task.template.index()] += 1);
         self.peak.iter_mut().zip(under_way).for_each(|(peak, count)| *peak = (*peak).max(count));
         self.nodes.push(Node { configuration, from, cost });
         let nodes = &self.nodes;

@@ -70,7 +70,7 @@ pub fn needed(program: &Program, run: &Run) -> Vec<usize> {
     for state in std::iter::once(&run.initial).chain(run.steps.iter().filter_map(|(_, to)| to.as_ref())) {
         let mut count = vec![0; needed.len()];
         let under_way = state.threads.iter().filter(|thread| !thread.ended(program));
-        under_way.for_each(|thread| count[thread.template] += 1);
+        under_way.for_each(|thread| count[thread.template.index()] += 1);
         needed.iter_mut().zip(count).for_each(|(needed, count)| *needed = (*needed).max(count));
     }
     needed

@@ -61,11 +61,11 @@ impl<'a> Reader<'a> {
         if self.board.count.load(Ordering::Relaxed) > self.read {
             let leads = self.board.leads.read().unwrap_or_else(PoisonError::into_inner);
             for (shared, lead) in &leads[self.read..] {
-                self.leads[*shared as usize].push(lead.clone());
+                self.leads[shared.index()].push(lead.clone());
             }
             self.read = leads.len();
         }
-        let mut leads = self.leads[from.shared as usize].iter();
+        let mut leads = self.leads[from.shared.index()].iter();
         leads.find(|(tokens, _)| from.tokens.covers(tokens)).map(|(_, rules)| &rules[..])
     }
 }

@@ -12,7 +12,7 @@ use crate::engine::Outcome;
 use allways_evidence::counters::Run;
 use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::step::step;
-use allways_model::counters::{Configuration, Counters, Initial, Rule};
+use allways_model::counters::{Configuration, Counters, Initial, Rule, Shared};
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
@@ -62,7 +62,7 @@ impl<'a> Search<'a> {
         let mut seen = HashSet::new();
         for (number, rule) in system.rules.iter().enumerate() {
             if seen.insert(Rule { line: 0, ..rule.clone() }) {
-                rules[rule.from as usize].push((number as u32, rule));
+                rules[rule.from.index()].push((number as u32, rule));
             }
         }
         let told = board.map(|board| Reader::new(board, system));
@@ -138,8 +138,8 @@ impl<'a> Search<'a> {
                 return Ok(Explored::Part);
             }
             let shared = found[next].0.shared;
-            for index in 0..self.rules[shared as usize].len() {
-                let (number, rule) = self.rules[shared as usize][index];
+            for index in 0..self.rules[shared.index()].len() {
+                let (number, rule) = self.rules[shared.index()][index];
                 self.images += 1;
                 if self.images.is_multiple_of(EVERY) {
                     let progress =
@@ -204,7 +204,7 @@ struct Seen {
     monotone: bool,
     exact: HashSet<Configuration, FxBuildHasher>,
     /// By shared state, for a few of them, whether they cover.
-    recent: HashMap<u32, Vec<Configuration>, FxBuildHasher>,
+    recent: HashMap<Shared, Vec<Configuration>, FxBuildHasher>,
 }
 
 impl Seen {

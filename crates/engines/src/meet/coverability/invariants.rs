@@ -50,7 +50,7 @@ impl Invariants {
                     .tokens
                     .iter()
                     .map(|(local, count)| count.saturating_mul(weights[shared + local as usize]));
-                tokens.fold(weights[initial.shared as usize], u64::saturating_add)
+                tokens.fold(weights[initial.shared.index()], u64::saturating_add)
             });
             let most = most.max().unwrap_or(0);
             let bag = |weights: &[u64]| -> Bag {
@@ -73,7 +73,7 @@ impl Invariants {
             let tokens = row
                 .iter()
                 .map(|&entry| u64::from(count(entry)).saturating_mul(quick.locals[place(entry) as usize]));
-            tokens.fold(quick.shared[shared as usize], u64::saturating_add) <= quick.most
+            tokens.fold(quick.shared[shared.index()], u64::saturating_add) <= quick.most
         })
     }
 
@@ -90,8 +90,8 @@ fn conditions(system: &Counters) -> Vec<Vec<i64>> {
     let mut conditions = Vec::new();
     for rule in &system.rules {
         let mut effect = vec![0_i64; states];
-        effect[rule.from as usize] -= 1;
-        effect[rule.to as usize] += 1;
+        effect[rule.from.index()] -= 1;
+        effect[rule.to.index()] += 1;
         for (bag, sign) in [(&rule.takes, -1), (&rule.gives, 1)] {
             for (local, count) in bag.iter() {
                 // No number of a rule is larger than 32 bits.

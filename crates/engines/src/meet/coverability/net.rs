@@ -88,7 +88,7 @@ impl Net {
                 continue;
             }
             if rule.from != rule.to || !rule.is_plain() {
-                net.always[rule.to as usize].push(number as u32);
+                net.always[rule.to.index()].push(number as u32);
                 continue;
             }
             for (local, _) in rule.gives.iter() {
@@ -101,7 +101,7 @@ impl Net {
     /// The rules that can lead to a configuration from one that does not cover it.
     pub fn leading_to(&self, shared: Shared, row: &[Entry], rules: &mut Vec<u32>) {
         rules.clear();
-        rules.extend(&self.always[shared as usize]);
+        rules.extend(&self.always[shared.index()]);
         for &entry in row {
             rules.extend(self.giving.get(&(shared, place(entry))).into_iter().flatten());
         }

@@ -22,7 +22,7 @@ impl Oracle {
     pub fn new(system: &Counters, budget: &Budget) -> Result<Oracle, StopReason> {
         let mut from: Vec<Vec<&Rule>> = vec![Vec::new(); system.shared.len()];
         for rule in &system.rules {
-            from[rule.from as usize].push(rule);
+            from[rule.from.index()].push(rule);
         }
         let mut oracle = Oracle { allowed: vec![None; system.shared.len()], places: system.locals.len() };
         let mut waiting = Waiting { list: Vec::new(), listed: vec![false; system.shared.len()] };
@@ -34,8 +34,8 @@ impl Oracle {
         }
         while let Some(shared) = waiting.pop() {
             budget.check()?;
-            let Some(here) = oracle.allowed[shared as usize].clone() else { continue };
-            for rule in &from[shared as usize] {
+            let Some(here) = oracle.allowed[shared.index()].clone() else { continue };
+            for rule in &from[shared.index()] {
                 if rule.takes.iter().all(|(local, _)| is_set(&here, local)) {
                     let mut after = here.clone();
                     if !rule.is_plain() {
@@ -63,12 +63,12 @@ impl Oracle {
         budget: &Budget,
     ) -> Result<(), StopReason> {
         let mut changed = false;
-        if self.allowed[shared as usize].is_none() {
+        if self.allowed[shared.index()].is_none() {
             budget.room_for(size_of_val(tokens))?;
             changed = true;
         }
         let none = || vec![0; tokens.len()];
-        let allowed = self.allowed[shared as usize].get_or_insert_with(none);
+        let allowed = self.allowed[shared.index()].get_or_insert_with(none);
         for (word, &more) in allowed.iter_mut().zip(tokens) {
             changed |= more & !*word != 0;
             *word |= more;
@@ -81,7 +81,7 @@ impl Oracle {
 
     /// Whether a configuration is within the bound.
     pub fn allows(&self, shared: Shared, row: &[Entry]) -> bool {
-        let allowed = &self.allowed[shared as usize];
+        let allowed = &self.allowed[shared.index()];
         allowed.as_ref().is_some_and(|allowed| row.iter().all(|&entry| is_set(allowed, place(entry))))
     }
 
@@ -93,7 +93,7 @@ impl Oracle {
             let count: u32 = allowed.iter().map(|word| word.count_ones()).sum();
             budget.room_for(count as usize * size_of::<(Local, Option<u64>)>())?;
             let places = (0..self.places as Local).filter(|&local| is_set(allowed, local));
-            Ok(Limit { shared: shared as Shared, tokens: places.map(|local| (local, None)).collect() })
+            Ok(Limit { shared: Shared(shared as u32), tokens: places.map(|local| (local, None)).collect() })
         };
         reached.map(limit).collect()
     }
@@ -115,14 +115,14 @@ struct Waiting {
 
 impl Waiting {
     fn push(&mut self, shared: Shared) {
-        if !std::mem::replace(&mut self.listed[shared as usize], true) {
+        if !std::mem::replace(&mut self.listed[shared.index()], true) {
             self.list.push(shared);
         }
     }
 
     fn pop(&mut self) -> Option<Shared> {
         let shared = self.list.pop()?;
-        self.listed[shared as usize] = false;
+        self.listed[shared.index()] = false;
         Some(shared)
     }
 }

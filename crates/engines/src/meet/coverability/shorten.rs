@@ -63,7 +63,7 @@ fn with_less(system: &Counters, initial: &Configuration, local: Local) -> Option
 mod tests {
     use super::*;
     use allways_evidence::counters::walk;
-    use allways_model::counters::{Bag, Rule, Target};
+    use allways_model::counters::{Bag, Rule, Shared, Target};
 
     #[test]
     fn what_is_not_needed_goes() {
@@ -72,14 +72,14 @@ mod tests {
             shared: vec!["s".to_string(), "t".to_string()],
             locals: vec!["a".to_string(), "b".to_string()],
             rules: vec![
-                Rule::plain(0, 0, bag(&[(0, 1)]), bag(&[(1, 1)]), 1),
-                Rule::plain(0, 1, bag(&[]), bag(&[]), 2),
-                Rule::plain(1, 0, bag(&[]), bag(&[]), 3),
+                Rule::plain(Shared(0), Shared(0), bag(&[(0, 1)]), bag(&[(1, 1)]), 1),
+                Rule::plain(Shared(0), Shared(1), bag(&[]), bag(&[]), 2),
+                Rule::plain(Shared(1), Shared(0), bag(&[]), bag(&[]), 3),
             ],
-            initial: vec![Initial { shared: 0, tokens: bag(&[(0, 1)]), any: vec![0] }],
-            targets: vec![Target { shared: Some(1), tokens: bag(&[(1, 2)]) }],
+            initial: vec![Initial { shared: Shared(0), tokens: bag(&[(0, 1)]), any: vec![0] }],
+            targets: vec![Target { shared: Some(Shared(1)), tokens: bag(&[(1, 2)]) }],
         };
-        let initial = Configuration { shared: 0, tokens: bag(&[(0, 9)]) };
+        let initial = Configuration { shared: Shared(0), tokens: bag(&[(0, 9)]) };
         let run = Run { initial, rules: vec![1, 2, 0, 0, 0, 1, 2, 0, 1] };
         let short = shorten(&system, run);
         assert_eq!((short.initial.tokens.count(0), &short.rules[..]), (2, &[0, 0, 1][..]));

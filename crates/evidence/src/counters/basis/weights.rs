@@ -22,7 +22,7 @@ impl Weights {
     fn weight(&self, shared: Shared, tokens: &Bag) -> u128 {
         let tokens =
             tokens.iter().map(|(local, count)| u128::from(count) * u128::from(self.locals.count(local)));
-        tokens.fold(u128::from(self.shared.count(shared)), u128::saturating_add)
+        tokens.fold(u128::from(self.shared.count(shared.0)), u128::saturating_add)
     }
 
     /// Says why not all that can be reached is light enough, if that is so.

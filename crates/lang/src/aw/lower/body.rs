@@ -4,7 +4,9 @@ use super::super::ast::{Block, Name, Routine, RoutineKind, Statement, StatementK
 use super::super::suggest::quote;
 use super::flow::{Flow, Labelled, Point};
 use super::{Lowering, Mark, Owners, Summary};
-use allways_model::program::{Binary, Edge, Expr, Label, Op, Place, Procedure, Span, Target, Type, Variable};
+use allways_model::program::{
+    Binary, Edge, Expr, Label, LocationId, Op, Place, Procedure, ProcedureId, Span, Target, Type, Variable,
+};
 use std::collections::{HashMap, HashSet};
 
 /// The body at hand.
@@ -163,10 +165,14 @@ impl<'a> Lowering<'a, '_> {
     fn end(&mut self, end: Point, close: Span) {
         let flow = &mut self.body.flow;
         match (self.body.procedure, self.body.has_result) {
-            (true, false) => {
-                flow.steps(end, vec![Edge { op: Op::Return(Vec::new()), to: end, span: close }], close)
+            (true, false) => flow.steps(
+                end,
+                vec![Edge { op: Op::Return(Vec::new()), to: LocationId(end), span: close }],
+                close,
+            ),
+            (true, true) => {
+                flow.steps(end, vec![Edge { op: Op::NoResult, to: LocationId(end), span: close }], close)
             }
-            (true, true) => flow.steps(end, vec![Edge { op: Op::NoResult, to: end, span: close }], close),
             (false, _) => {
                 let op = if self.asynchronous { Some(self.pause(close)) } else { None };
                 let flow = &mut self.body.flow;
@@ -189,8 +195,8 @@ impl<'a> Lowering<'a, '_> {
             })
             .collect();
         let first = self.program.labels.len();
-        let entry = body.flow.finish(&mut self.program, number, entry, &labels);
-        let mut placed: HashMap<&str, usize> = HashMap::new();
+        let entry = body.flow.finish(&mut self.program, ProcedureId(number), entry, &labels);
+        let mut placed: HashMap<&str, LocationId> = HashMap::new();
         for Label { name, location } in &self.program.labels[first..] {
             placed.insert(name, *location);
         }

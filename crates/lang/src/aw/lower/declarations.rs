@@ -7,7 +7,9 @@ use super::super::names::{Meaning, Sort};
 use super::super::suggest::quote;
 use super::super::{MAX_LENGTH, MAX_SLOTS, MAX_THREADS};
 use super::{Constant, Head, Lowering, Mode};
-use allways_model::program::{Count, Expr, RUNNING, Slot, Span, Template, Type, Value, Variable};
+use allways_model::program::{
+    Count, Expr, ProcedureId, RUNNING, Slot, Span, Template, TemplateId, Type, Value, Variable,
+};
 
 impl<'a> Lowering<'a, '_> {
     pub(super) fn declare(&mut self, item: &'a Item<'a>) {
@@ -98,14 +100,14 @@ impl<'a> Lowering<'a, '_> {
         let template = count.map(|count| {
             self.program.templates.push(Template {
                 name: routine.name.text.to_string(),
-                body: self.heads.len(),
+                body: ProcedureId(self.heads.len()),
                 count,
                 spawned: task,
                 vanishes: task,
                 uses_self: false,
                 span: routine.name.span,
             });
-            self.program.templates.len() - 1
+            TemplateId(self.program.templates.len() - 1)
         });
         self.heads.push(Head { parameters, result, has_result: routine.result.is_some(), template });
     }

@@ -11,7 +11,7 @@
 //!   comes back: the thread is not stuck.
 
 use super::super::components::components;
-use allways_model::program::{Edge, Label, Location, LocationId, Op, Program, Span};
+use allways_model::program::{Edge, Label, Location, LocationId, Op, ProcedureId, Program, Span};
 use std::collections::{HashMap, HashSet};
 
 /// The number of a point.
@@ -60,7 +60,7 @@ impl Flow {
     /// Lets a point have one step to a new point, which is the result.
     pub fn step(&mut self, point: Point, op: Op, span: Span) -> Point {
         let next = self.point();
-        self.steps(point, vec![Edge { op, to: next, span }], span);
+        self.steps(point, vec![Edge { op, to: LocationId(next), span }], span);
         next
     }
 
@@ -77,7 +77,7 @@ impl Flow {
         while let Some(point) = todo.pop() {
             if !std::mem::replace(&mut seen[point], true) {
                 match &self.points[point] {
-                    Out::Steps(steps) => todo.extend(steps.iter().map(|step| step.to)),
+                    Out::Steps(steps) => todo.extend(steps.iter().map(|step| step.to.index())),
                     Out::Pass(to) => todo.extend(to),
                 }
             }
@@ -89,7 +89,7 @@ impl Flow {
     pub fn finish(
         self,
         program: &mut Program,
-        procedure: usize,
+        procedure: ProcedureId,
         entry: Point,
         labels: &[Labelled<'_>],
     ) -> LocationId {
@@ -109,18 +109,18 @@ impl Flow {
         let first = program.locations.len();
         for (point, (out, span)) in flow.points.into_iter().zip(flow.spans).enumerate() {
             if let (Out::Steps(mut edges), true) = (out, seen[point]) {
-                edges.iter_mut().for_each(|edge| edge.to = numbers[edge.to]);
+                edges.iter_mut().for_each(|edge| edge.to = LocationId(numbers[edge.to.index()]));
                 locations[numbers[point] - first] = Some(Location { procedure, edges, span });
             }
         }
         program.locations.extend(locations.into_iter().flatten());
         for label in labels {
-            let location = numbers[resolver.becomes[label.point]];
-            if location != usize::MAX {
+            let location = LocationId(numbers[resolver.becomes[label.point]]);
+            if location.index() != usize::MAX {
                 program.labels.push(Label { name: label.name.to_string(), location });
             }
         }
-        numbers[entry]
+        LocationId(numbers[entry])
     }
 }
 
@@ -188,7 +188,7 @@ impl Resolver {
         }
         for out in &mut self.flow.points {
             if let Out::Steps(steps) = out {
-                steps.iter_mut().for_each(|step| step.to = self.becomes[step.to]);
+                steps.iter_mut().for_each(|step| step.to = LocationId(self.becomes[step.to.index()]));
             }
         }
     }
@@ -196,7 +196,7 @@ impl Resolver {
     /// Adds a step to a point that does nothing and comes back.
     fn circle(&mut self, point: Point, span: Span) {
         if let Out::Steps(steps) = &mut self.flow.points[point] {
-            steps.push(Edge { op: Op::Skip, to: point, span });
+            steps.push(Edge { op: Op::Skip, to: LocationId(point), span });
         }
     }
 
@@ -205,7 +205,7 @@ impl Resolver {
         let point = self.fresh();
         let Some((parts, cost)) = self.parts(to, merged) else {
             self.budget /= 2;
-            let lead = |&to: &Point| Edge { op: Op::Skip, to, span };
+            let lead = |&to: &Point| Edge { op: Op::Skip, to: LocationId(to), span };
             self.flow.steps(point, to.iter().map(lead).collect(), span);
             return point;
         };
@@ -215,11 +215,11 @@ impl Resolver {
             match &self.flow.points[part] {
                 Out::Steps(own) if !self.apart[part] => {
                     steps.extend(own.iter().cloned().map(|step| match step.op {
-                        Op::Return(_) | Op::NoResult => Edge { to: point, ..step },
+                        Op::Return(_) | Op::NoResult => Edge { to: LocationId(point), ..step },
                         _ => step,
                     }))
                 }
-                _ => steps.push(Edge { op: Op::Skip, to: part, span }),
+                _ => steps.push(Edge { op: Op::Skip, to: LocationId(part), span }),
             }
         }
         self.flow.steps(point, steps, span);

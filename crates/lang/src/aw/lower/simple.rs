@@ -8,7 +8,7 @@ use super::declarations::sort_of;
 use super::{Call, Lowering};
 use crate::cursor::range;
 use crate::diagnostic::Severity;
-use allways_model::program::{Expr, LockPlace, Op, Place, Span, Target, Type};
+use allways_model::program::{EventId, Expr, LockPlace, Op, Place, ProcedureId, Span, Target, Type};
 use std::collections::HashSet;
 
 impl<'a> Lowering<'a, '_> {
@@ -71,7 +71,7 @@ impl<'a> Lowering<'a, '_> {
             let place = places.into_iter().next()??;
             let (callee, arguments) = operands?;
             self.result_fits(*name, callee, place.ty)?;
-            return Some(Op::Call(callee, arguments, vec![place]));
+            return Some(Op::Call(ProcedureId(callee), arguments, vec![place]));
         }
         if targets.len() != values.len() {
             let count =
@@ -107,7 +107,7 @@ impl<'a> Lowering<'a, '_> {
 
     fn call(&mut self, name: Name<'a>, arguments: &'a [ast::Expr<'a>], places: Vec<Place>) -> Option<Op> {
         let (callee, arguments) = self.callee(name, arguments)?;
-        Some(Op::Call(callee, arguments, places))
+        Some(Op::Call(ProcedureId(callee), arguments, places))
     }
 
     /// The procedure that is called, and its arguments.
@@ -203,14 +203,14 @@ impl<'a> Lowering<'a, '_> {
         Some(())
     }
 
-    fn event(&mut self, name: Name<'a>) -> Option<usize> {
+    fn event(&mut self, name: Name<'a>) -> Option<EventId> {
         let meaning = self.global(name, "an event")?;
         let Meaning::Event(number) = meaning else {
             self.misfit(name, "an event", meaning, Some("an event is declared by `event e;`"));
             return None;
         };
         self.globals.touch(name.text);
-        Some(number)
+        Some(EventId(number))
     }
 
     fn lock(&mut self, lock: &'a Reference<'a>) -> Option<LockPlace> {

@@ -14,7 +14,7 @@ use super::body::{BodyLabel, Loop};
 use super::flow::Point;
 use crate::cursor::range;
 use crate::diagnostic::Severity;
-use allways_model::program::{Edge, Expr, Op, Place, Span, Target, Type};
+use allways_model::program::{Edge, Expr, LocationId, Op, Place, ProcedureId, Span, Target, Type};
 
 impl<'a> Lowering<'a, '_> {
     /// Statements from a point on. Gives the point after them.
@@ -114,8 +114,8 @@ impl<'a> Lowering<'a, '_> {
     fn fork(&mut self, at: Point, condition: Option<Expr>, yes: Point, no: Point, span: Span) {
         let condition = condition.unwrap_or(Expr::Choose(0, 1));
         let steps = vec![
-            Edge { op: Op::Guard(condition.clone(), true), to: yes, span },
-            Edge { op: Op::Guard(condition, false), to: no, span },
+            Edge { op: Op::Guard(condition.clone(), true), to: LocationId(yes), span },
+            Edge { op: Op::Guard(condition, false), to: LocationId(no), span },
         ];
         self.body.flow.steps(at, steps, span);
     }
@@ -221,7 +221,7 @@ impl<'a> Lowering<'a, '_> {
                 if let Some(ty) = self.body.result
                     && let Some(value) = self.stored(value, ty)
                 {
-                    let step = Edge { op: Op::Return(vec![value]), to: at, span };
+                    let step = Edge { op: Op::Return(vec![value]), to: LocationId(at), span };
                     self.body.flow.steps(at, vec![step], span);
                 }
             }
@@ -296,7 +296,7 @@ impl<'a> Lowering<'a, '_> {
             let place = self.local_place(number, declarator.span);
             let op = operands.and_then(|(callee_number, arguments)| {
                 self.result_fits(*callee, callee_number, ty)?;
-                Some(Op::Call(callee_number, arguments, vec![place]))
+                Some(Op::Call(ProcedureId(callee_number), arguments, vec![place]))
             });
             return self.body.flow.step(at, op.unwrap_or(Op::Skip), span);
         }

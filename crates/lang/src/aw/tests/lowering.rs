@@ -406,10 +406,9 @@ fn properties_count_threads_at_labels() {
         never at(l) > 1 && x == 0; never named: at(t.l) + at(f.l) + at(m) == 2;";
     let program = good(text);
     let place = |procedure: usize, name: &str| {
-        let label = program
-            .labels
-            .iter()
-            .find(|label| label.name == name && program.locations[label.location].procedure == procedure);
+        let label = program.labels.iter().find(|label| {
+            label.name == name && program.locations[label.location].procedure.index() == procedure
+        });
         label.unwrap().location
     };
     let mut counted = Vec::new();

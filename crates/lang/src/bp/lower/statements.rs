@@ -4,7 +4,7 @@ use super::super::syntax::{self, Action, Branch, Declaration, Function, Name, St
 use super::expressions::Meaning;
 use super::{Lowering, Signature, variable};
 use allways_model::program::{
-    Edge, Expr, LocationId, Op, Place, Procedure, ProcedureId, Slot, Span, Target, Type, Variable,
+    Edge, Expr, LocationId, Op, Place, Procedure, ProcedureId, Slot, Span, Target, TemplateId, Type, Variable,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -37,8 +37,8 @@ impl<'a> Lowering<'a> {
             signature,
             locals: HashMap::new(),
             labels: HashMap::new(),
-            end: 0,
-            thread_end: 0,
+            end: LocationId(0),
+            thread_end: LocationId(0),
         };
         let mut locals = Vec::new();
         self.declare(&function.parameters, &mut locals, &mut scope);
@@ -46,7 +46,7 @@ impl<'a> Lowering<'a> {
         self.declare(&own, &mut locals, &mut scope);
         self.own = own;
         self.declare(&function.locals, &mut locals, &mut scope);
-        let entry = self.program.locations.len();
+        let entry = LocationId(self.program.locations.len());
         self.locate(&mut function.body, &mut scope);
         self.ends(&function, &mut scope);
         // Nobody passes arguments to the body of a thread; what is not passed is any value.
@@ -299,7 +299,7 @@ impl<'a> Lowering<'a> {
         Some(signature.procedure)
     }
 
-    fn created(&mut self, function: Name<'a>) -> Option<usize> {
+    fn created(&mut self, function: Name<'a>) -> Option<TemplateId> {
         let Some(&signature) = self.functions.get(function.text) else {
             self.error(function, "is no function", None);
             return None;

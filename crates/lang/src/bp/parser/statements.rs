@@ -4,7 +4,7 @@ use super::super::scanner::{Kind, token};
 use super::super::syntax::{Action, Branch, Expr, Name, Statement};
 use super::{Parser, Read};
 use crate::cursor::join;
-use allways_model::program::Span;
+use allways_model::program::{LocationId, Span};
 
 impl<'a> Parser<'a> {
     /// The statements of a block and what ends it, one of these. Declarations among them go to the function.
@@ -240,7 +240,7 @@ impl<'a> Parser<'a> {
         let head = join(first, self.last);
         if self.next.kind != Kind::Is("then") {
             let body = self.body()?;
-            branches.push(Branch { condition, body, span: head, location: 0 });
+            branches.push(Branch { condition, body, span: head, location: LocationId(0) });
             while self.accept("else") {
                 let first = self.next.span;
                 if !self.accept("if") {
@@ -248,7 +248,7 @@ impl<'a> Parser<'a> {
                 }
                 let condition = self.condition()?;
                 let span = join(first, self.last);
-                branches.push(Branch { condition, body: self.body()?, span, location: 0 });
+                branches.push(Branch { condition, body: self.body()?, span, location: LocationId(0) });
             }
             return Ok((Action::If(branches, Vec::new()), head));
         }
@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
         loop {
             self.expect("then", "")?;
             let body = self.statements(&["elsif", "else", "fi"])?;
-            branches.push(Branch { condition, body, span, location: 0 });
+            branches.push(Branch { condition, body, span, location: LocationId(0) });
             let first = self.next.span;
             if !self.accept("elsif") {
                 break;
@@ -336,7 +336,7 @@ const STATEMENTS: [&str; 19] = [
 ];
 
 fn statement<'a>(labels: Vec<Name<'a>>, action: Action<'a>, span: Span) -> Statement<'a> {
-    Statement { labels, action, span, location: 0 }
+    Statement { labels, action, span, location: LocationId(0) }
 }
 
 /// Whether a statement with this label is one of a new thread.

@@ -1,7 +1,7 @@
 //! Small texts, and the programs they become: one line per edge, location by location.
 
 use super::good;
-use allways_model::program::{Binary, Expr, Op, Place, Program, Target, Unary, slot_name};
+use allways_model::program::{Binary, Expr, LocationId, Op, Place, Program, Target, Unary, slot_name};
 use insta::assert_snapshot;
 
 /// The locations of a program with what one can do there.
@@ -20,7 +20,7 @@ fn show(program: &Program) -> String {
         variables.iter().map(one).collect::<String>()
     };
     text += &format!("shared{}\n", initial(&program.shared));
-    for (number, location) in program.locations.iter().enumerate() {
+    for (number, location) in LocationId::each(&program.locations) {
         let procedure = &program.procedures[location.procedure];
         if procedure.entry == number {
             let (name, parameters, results) =
@@ -40,7 +40,7 @@ fn show(program: &Program) -> String {
     text
 }
 
-fn op(program: &Program, at: usize, op: &Op) -> String {
+fn op(program: &Program, at: LocationId, op: &Op) -> String {
     let locals = &program.procedure_of(at).locals;
     let expr = |expr: &Expr| expression(program, at, expr);
     let list = |exprs: &[Expr]| exprs.iter().map(expr).collect::<Vec<_>>().join(", ");
@@ -69,7 +69,7 @@ fn op(program: &Program, at: usize, op: &Op) -> String {
     }
 }
 
-fn expression(program: &Program, at: usize, expr: &Expr) -> String {
+fn expression(program: &Program, at: LocationId, expr: &Expr) -> String {
     let show = |expr: &Expr| expression(program, at, expr);
     let locals = &program.procedure_of(at).locals;
     match expr {

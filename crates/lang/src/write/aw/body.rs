@@ -198,7 +198,7 @@ impl<'w, 'a> Body<'w, 'a> {
 
     /// The label of a location, which inside a section is another than outside.
     fn label(&mut self, location: LocationId, within: Option<&Within>) -> String {
-        let label = &self.writer.labels[location];
+        let label = &self.writer.labels[location.index()];
         match within {
             None => label.clone(),
             Some(within) => {
@@ -336,7 +336,7 @@ impl<'w, 'a> Body<'w, 'a> {
                         self.writer.stored(argument, &self.locals, parameter.ty, span)
                     })
                     .collect::<Written<_>>()?;
-                let call = format!("{}({});", self.writer.procedures[*callee], arguments.join(", "));
+                let call = format!("{}({});", self.writer.procedures[callee.index()], arguments.join(", "));
                 match &places[..] {
                     [] => call,
                     places => format!("{} = {call}", self.places(places)?),
@@ -358,8 +358,8 @@ impl<'w, 'a> Body<'w, 'a> {
                 format!("spawn {};", self.writer.threads[&self.writer.program.templates[*template].body])
             }
             Op::Fork(location) => return Ok(self.fork(*location)),
-            Op::Wait(event) => format!("wait {};", self.writer.events[*event]),
-            Op::Broadcast(event) => format!("broadcast {};", self.writer.events[*event]),
+            Op::Wait(event) => format!("wait {};", self.writer.events[event.index()]),
+            Op::Broadcast(event) => format!("broadcast {};", self.writer.events[event.index()]),
         };
         Ok(vec![statement])
     }

@@ -79,7 +79,7 @@ impl Writer<'_> {
                 // Inside atomic sections no thread is ever seen.
                 let seen = locations.iter().filter(|location| self.visible.contains(location));
                 let counts: Vec<String> =
-                    seen.map(|&location| format!("at({})", self.labels[location])).collect();
+                    seen.map(|&location| format!("at({})", self.labels[location.index()])).collect();
                 match &counts[..] {
                     [] => "0".to_string(),
                     [only] => only.clone(),

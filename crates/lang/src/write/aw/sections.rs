@@ -15,7 +15,7 @@ pub(super) fn with_sections(program: &Program) -> Vec<bool> {
     for location in &program.locations {
         for edge in &location.edges {
             match edge.op {
-                Op::Call(callee, ..) => callers[callee].push(location.procedure),
+                Op::Call(callee, ..) => callers[callee.index()].push(location.procedure),
                 Op::AtomicBegin | Op::Assign(_, _, Some(_)) => todo.push(location.procedure),
                 _ => {}
             }
@@ -23,8 +23,8 @@ pub(super) fn with_sections(program: &Program) -> Vec<bool> {
     }
     let mut atomic = vec![false; program.procedures.len()];
     while let Some(procedure) = todo.pop() {
-        if !std::mem::replace(&mut atomic[procedure], true) {
-            todo.extend(&callers[procedure]);
+        if !std::mem::replace(&mut atomic[procedure.index()], true) {
+            todo.extend(&callers[procedure.index()]);
         }
     }
     atomic
@@ -45,7 +45,7 @@ impl Writer<'_> {
     /// Whether a section may contain this: in `.aw`, no call of something that has a section itself.
     fn fits_in_section(&self, edge: &Edge) -> Written<()> {
         match edge.op {
-            Op::Call(callee, ..) if self.atomic[callee] => {
+            Op::Call(callee, ..) if self.atomic[callee.index()] => {
                 refuse(edge.span, "an atomic section calls a procedure that has one itself")
             }
             _ => Ok(()),
@@ -66,7 +66,8 @@ impl Body<'_, '_> {
         }
         let number = self.sections;
         self.sections += 1;
-        let end = self.writer.label_names.claim(&format!("end_{}", self.writer.labels[begin.to]), "l");
+        let end =
+            self.writer.label_names.claim(&format!("end_{}", self.writer.labels[begin.to.index()]), "l");
         let exit = match section.exits.len() {
             0 | 1 => None,
             count => Some(self.fresh("exit", Type::Range(0, count as i64 - 1))),

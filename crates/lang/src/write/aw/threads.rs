@@ -28,7 +28,7 @@ impl Writer<'_> {
             }
             let procedure = program.locations[start].procedure;
             let live = liveness.entry(procedure).or_insert_with(|| self.liveness(procedure)).at(start);
-            let name = self.names.claim(&format!("started_{}", self.labels[start]), "t");
+            let name = self.names.claim(&format!("started_{}", self.labels[start.index()]), "t");
             if !live.is_empty() && self.waits(start) {
                 let reason = "a thread is started that waits at once, but must first be given its values";
                 return refuse(program.locations[start].span, reason);

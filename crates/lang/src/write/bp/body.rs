@@ -42,9 +42,9 @@ impl<'w, 'a> Layout<'w, 'a> {
             }
             let location = line
                 .location
-                .filter(|location| self.targets.contains(location) || self.writer.labelled[*location]);
+                .filter(|location| self.targets.contains(location) || self.writer.labelled[location.index()]);
             if let Some(location) = location {
-                text += &format!("{}:\n", self.writer.labels[location]);
+                text += &format!("{}:\n", self.writer.labels[location.index()]);
             }
             text += &format!("  {}\n", line.statement);
         }
@@ -68,7 +68,7 @@ impl<'w, 'a> Layout<'w, 'a> {
     /// The label of a location that something jumps to.
     pub fn target(&mut self, location: LocationId) -> String {
         self.targets.insert(location);
-        self.writer.labels[location].clone()
+        self.writer.labels[location.index()].clone()
     }
 
     /// Adds the statements of a procedure, its entry first.
@@ -85,7 +85,7 @@ impl<'w, 'a> Layout<'w, 'a> {
             self.location(location, order.get(index + 1).copied())?;
         }
         for location in last {
-            if self.targets.contains(&location) || self.writer.labelled[location] {
+            if self.targets.contains(&location) || self.writer.labelled[location.index()] {
                 self.location(location, None)?;
             }
         }
@@ -153,12 +153,13 @@ impl<'w, 'a> Layout<'w, 'a> {
     fn choice(&mut self, location: LocationId, next: Option<LocationId>) -> Written<()> {
         let here = &self.writer.program.locations[location];
         let may_block = here.edges.iter().any(|edge| may_block(&edge.op));
-        let atomic = may_block && !self.inside[location];
+        let atomic = may_block && !self.inside[location.index()];
         if atomic {
             self.line("atomic_begin;");
         }
-        let claim =
-            |index| self.writer.label_names.claim(&format!("{}_{index}", self.writer.labels[location]), "l");
+        let claim = |index| {
+            self.writer.label_names.claim(&format!("{}_{index}", self.writer.labels[location.index()]), "l")
+        };
         let labels: Vec<String> = (1..=here.edges.len()).map(claim).collect();
         self.line(format!("goto {};", labels.join(", ")));
         for (index, (edge, label)) in here.edges.iter().zip(labels).enumerate() {
@@ -254,7 +255,7 @@ impl<'w, 'a> Layout<'w, 'a> {
             Op::Error | Op::NoResult => "assert(0);".to_string(),
             Op::Call(callee, arguments, places) => {
                 let arguments = writer.expressions(arguments, procedure, span)?;
-                let call = format!("{}({arguments});", writer.functions[*callee]);
+                let call = format!("{}({arguments});", writer.functions[callee.index()]);
                 match places.is_empty() {
                     true => call,
                     false => format!("{} := {call}", writer.places(places, procedure)?),
@@ -290,9 +291,9 @@ impl<'w, 'a> Layout<'w, 'a> {
         }
         if !arguments.is_empty() {
             let values = self.writer.expressions(arguments, procedure, span)?;
-            self.line(format!("{} := {values};", self.writer.arguments[template].join(", ")));
+            self.line(format!("{} := {values};", self.writer.arguments[template.index()].join(", ")));
         }
-        let start = match &self.writer.starts[template] {
+        let start = match &self.writer.starts[template.index()] {
             Some(start) => start.clone(),
             None => {
                 let program = self.writer.program;

@@ -11,9 +11,9 @@ impl Writer<'_> {
         Ok(match expr {
             Expr::Constant(value) => i64::from(*value != 0).to_string(),
             Expr::Shared(slot) => self.shared[*slot].clone(),
-            Expr::Local(slot) => self.locals[procedure][*slot].clone(),
+            Expr::Local(slot) => self.locals[procedure.index()][*slot].clone(),
             Expr::NextShared(slot) => format!("'{}", self.shared[*slot]),
-            Expr::NextLocal(slot) => format!("'{}", self.locals[procedure][*slot]),
+            Expr::NextLocal(slot) => format!("'{}", self.locals[procedure.index()][*slot]),
             Expr::SharedElement(_, _, _, span) | Expr::LocalElement(_, _, _, span) => {
                 return refuse(*span, "an index is not constant, and a Boolean program has no arrays");
             }
@@ -58,8 +58,8 @@ impl Writer<'_> {
         let place = |place: &Place| {
             Ok(match &place.target {
                 Target::Shared(slot) => self.shared[*slot].clone(),
-                Target::Local(slot) => self.locals[procedure][*slot].clone(),
-                Target::Others(slot) => format!("{}$", self.locals[procedure][*slot]),
+                Target::Local(slot) => self.locals[procedure.index()][*slot].clone(),
+                Target::Others(slot) => format!("{}$", self.locals[procedure.index()][*slot]),
                 Target::SharedElement(..) | Target::LocalElement(..) => {
                     return refuse(
                         place.span,

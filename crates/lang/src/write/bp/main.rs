@@ -3,7 +3,7 @@
 use super::super::{Written, refuse};
 use super::Writer;
 use super::body::Layout;
-use allways_model::program::{Count, Op, Program, Template, TemplateId};
+use allways_model::program::{Count, Op, ProcedureId, Program, Template, TemplateId};
 use std::collections::HashSet;
 
 impl Writer<'_> {
@@ -13,12 +13,14 @@ impl Writer<'_> {
         let Program { templates, procedures, .. } = self.program;
         // The only thread at the start, if nothing else needs to be started.
         let alone =
-            templates.iter().position(|template| template.count == Count::Fixed(1)).filter(|&first| {
-                let other = |(other, template): (TemplateId, &Template)| {
-                    other == first || template.count == Count::Fixed(0)
-                };
-                templates.iter().enumerate().all(other) && self.program.never.is_empty()
-            });
+            templates.iter().position(|template| template.count == Count::Fixed(1)).map(TemplateId).filter(
+                |&first| {
+                    let other = |(other, template): (TemplateId, &Template)| {
+                        other == first || template.count == Count::Fixed(0)
+                    };
+                    TemplateId::each(templates).all(other) && self.program.never.is_empty()
+                },
+            );
         let laid_out = self.laid_out();
         let mut layout = Layout::new(self, inside, true);
         match alone {
@@ -44,14 +46,14 @@ impl Writer<'_> {
         let spawned: HashSet<TemplateId> = edges
             .filter_map(|edge| if let Op::Spawn(template, _) = edge.op { Some(template) } else { None })
             .collect();
-        for (number, template) in templates.iter().enumerate() {
-            if spawned.contains(&number) && !self.live[number].is_empty() {
+        for (number, template) in TemplateId::each(templates) {
+            if spawned.contains(&number) && !self.live[number.index()].is_empty() {
                 if self.waits_at_once(number) {
                     let reason = "a thread is started that waits at once, but must first be given its values";
                     return refuse(template.span, reason);
                 }
                 let start = self.label_names.claim(&format!("start_{}", template.name), "l");
-                self.starts[number] = Some(start);
+                self.starts[number.index()] = Some(start);
             }
             let alone =
                 templates.len() == 1 && template.count == Count::Fixed(1) && self.program.never.is_empty();
@@ -84,11 +86,11 @@ impl Layout<'_, '_> {
         }
         // Those that wait come first, lest they miss a broadcast.
         for waiting in [true, false] {
-            for (template, count) in program.templates.iter().map(|template| template.count).enumerate() {
+            for (template, Template { count, .. }) in TemplateId::each(&program.templates) {
                 if self.writer.waits_at_once(template) != waiting {
                     continue;
                 }
-                match count {
+                match *count {
                     Count::Fixed(count) => (0..count).for_each(|_| self.start(template)),
                     Count::Any => {
                         let name = &program.templates[template].name;
@@ -115,7 +117,7 @@ impl Layout<'_, '_> {
             self.label(look);
             for never in &program.never {
                 // It speaks of shared variables, so any procedure will do.
-                let never = self.writer.expression(&never.expr, 0, never.span)?;
+                let never = self.writer.expression(&never.expr, ProcedureId(0), never.span)?;
                 self.line(format!("assert(!{never});"));
             }
             self.label(away);
@@ -129,10 +131,14 @@ impl Layout<'_, '_> {
         let program = self.writer.program;
         let body = program.templates[template].body;
         let initial: Vec<_> = program.procedures[body].initial().collect();
-        let any: Vec<_> =
-            self.writer.live[template].iter().copied().filter(|&slot| initial[slot].is_none()).collect();
+        let any: Vec<_> = self.writer.live[template.index()]
+            .iter()
+            .copied()
+            .filter(|&slot| initial[slot].is_none())
+            .collect();
         if !any.is_empty() {
-            let names: Vec<&str> = any.iter().map(|&slot| self.writer.locals[body][slot].as_str()).collect();
+            let names: Vec<&str> =
+                any.iter().map(|&slot| self.writer.locals[body.index()][slot].as_str()).collect();
             let line = format!("{} := {};", names.join(", "), vec!["*"; any.len()].join(", "));
             self.line(line);
         }
@@ -143,16 +149,17 @@ impl Layout<'_, '_> {
     /// Where threads of a template are started, if that is not the entry of the body: they get their initial values, and
     /// the body should follow.
     fn start_of(&mut self, template: TemplateId) -> bool {
-        let Some(start) = self.writer.starts[template].clone() else { return false };
+        let Some(start) = self.writer.starts[template.index()].clone() else { return false };
         let program = self.writer.program;
         let body = program.templates[template].body;
         let initial: Vec<_> = program.procedures[body].initial().collect();
-        let live = &self.writer.live[template];
-        let value = |slot: usize| match self.writer.arguments[template].get(slot) {
+        let live = &self.writer.live[template.index()];
+        let value = |slot: usize| match self.writer.arguments[template.index()].get(slot) {
             Some(argument) => argument.clone(),
             None => initial[slot].map_or("*".to_string(), |value| i64::from(value != 0).to_string()),
         };
-        let names: Vec<&str> = live.iter().map(|&slot| self.writer.locals[body][slot].as_str()).collect();
+        let names: Vec<&str> =
+            live.iter().map(|&slot| self.writer.locals[body.index()][slot].as_str()).collect();
         let values: Vec<String> = live.iter().map(|&slot| value(slot)).collect();
         let line = format!("{} := {};", names.join(", "), values.join(", "));
         self.label(start);

@@ -51,7 +51,7 @@ pub fn locations(program: &Program, procedure: ProcedureId) -> BTreeSet<Location
 pub fn with_sections(program: &Program) -> Vec<bool> {
     let mut atomic = vec![false; program.procedures.len()];
     for location in &program.locations {
-        atomic[location.procedure] |= location.edges.iter().any(|edge| edge.op == Op::AtomicBegin);
+        atomic[location.procedure.index()] |= location.edges.iter().any(|edge| edge.op == Op::AtomicBegin);
     }
     atomic
 }
@@ -63,7 +63,7 @@ pub fn sections_are_flat(program: &Program, procedures: &[ProcedureId], atomic: 
             for inside in section(program, begin.to)?.inside {
                 for edge in &program.locations[inside].edges {
                     if let Op::Call(callee, ..) = edge.op
-                        && reached(program, callee).iter().any(|&procedure| atomic[procedure])
+                        && reached(program, callee).iter().any(|&procedure| atomic[procedure.index()])
                     {
                         let reason = "an atomic section calls a procedure that has one itself";
                         return refuse(edge.span, reason);
@@ -97,7 +97,7 @@ impl Pending {
         self.blocks.push(None);
         let exit = Exit::Goto(vec![self.number(entry)]);
         let label = self.names.claim("start", "l");
-        self.blocks[0] = Some(((0, 0), Block { label, statements, exit }));
+        self.blocks[0] = Some(((LocationId(0), 0), Block { label, statements, exit }));
     }
 
     /// The block of a location.

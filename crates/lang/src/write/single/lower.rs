@@ -20,7 +20,7 @@ pub fn lower(program: &Program, mut names: Names) -> Written<Code> {
     let mut shared = shared;
     let reached = flow::reached(program, main);
     let atomic = flow::with_sections(program);
-    let looks = !program.never.is_empty() && reached.iter().any(|&procedure| atomic[procedure]);
+    let looks = !program.never.is_empty() && reached.iter().any(|&procedure| atomic[procedure.index()]);
     if looks {
         flow::sections_are_flat(program, &reached, &atomic)?;
     }
@@ -47,7 +47,7 @@ pub fn lower(program: &Program, mut names: Names) -> Written<Code> {
             shared: &shared,
             called: &called,
             inside,
-            sections: atomic[number],
+            sections: atomic[number.index()],
             locals,
             declared,
             names: taken,

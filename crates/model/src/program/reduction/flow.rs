@@ -30,12 +30,12 @@ impl<T: Copy + PartialEq> Forward<T> {
 
     /// Something leads to a location, and this is known then.
     pub(super) fn come(&mut self, to: LocationId, known: &[T]) {
-        let joined: Vec<T> = match &self.at[to] {
+        let joined: Vec<T> = match &self.at[to.index()] {
             None => known.to_vec(),
             Some(before) => before.iter().zip(known).map(|(&a, &b)| (self.join)(a, b)).collect(),
         };
-        if self.at[to].as_ref() != Some(&joined) {
-            self.at[to] = Some(joined);
+        if self.at[to.index()].as_ref() != Some(&joined) {
+            self.at[to.index()] = Some(joined);
             self.todo.push(to);
         }
     }
@@ -43,7 +43,7 @@ impl<T: Copy + PartialEq> Forward<T> {
     /// A location from which what is known is to be followed.
     pub(super) fn next(&mut self) -> Option<(LocationId, Vec<T>)> {
         let location = self.todo.pop()?;
-        Some((location, self.at[location].clone()?))
+        Some((location, self.at[location.index()].clone()?))
     }
 
     /// What is known at each location that something leads to.

@@ -82,7 +82,7 @@ impl Bounds {
         let mut bounds = Bounds {
             shared: all(program.shared_slots()),
             locals: program.procedures.iter().map(|procedure| all(procedure.slots())).collect(),
-            results: (0..program.procedures.len()).map(|procedure| all(results(procedure))).collect(),
+            results: ProcedureId::all(&program.procedures).map(|procedure| all(results(procedure))).collect(),
         };
         for _ in 0..ROUNDS {
             bounds = bounds.refined(program);
@@ -104,7 +104,7 @@ impl Bounds {
                     }
                     Op::Call(callee, arguments, places) => {
                         next.pass(program, *callee, arguments.iter().map(value));
-                        for (place, &result) in places.iter().zip(&self.results[*callee]) {
+                        for (place, &result) in places.iter().zip(&self.results[callee.index()]) {
                             next.store(here, place, result);
                         }
                     }
@@ -113,7 +113,7 @@ impl Bounds {
                     }
                     Op::Return(results) => {
                         for (result, expr) in results.iter().enumerate() {
-                            add(&mut next.results[here][result], value(expr));
+                            add(&mut next.results[here.index()][result], value(expr));
                         }
                     }
                     Op::Acquire(lock) | Op::Release(lock) => {
@@ -138,10 +138,10 @@ impl Bounds {
         match expr {
             Expr::Constant(value) => (Interval::one(*value), true),
             Expr::Shared(slot) => (self.shared[*slot], true),
-            Expr::Local(slot) => (self.locals[here][*slot], true),
+            Expr::Local(slot) => (self.locals[here.index()][*slot], true),
             Expr::SharedElement(slot, length, index, _) => element(&self.shared, *slot..slot + length, index),
             Expr::LocalElement(slot, length, index, _) => {
-                element(&self.locals[here], *slot..slot + length, index)
+                element(&self.locals[here.index()], *slot..slot + length, index)
             }
             Expr::NextShared(_) | Expr::NextLocal(_) | Expr::OtherLocal(_) => (Interval::ALL, true),
             Expr::This | Expr::At(_) => (Interval::COUNT, true),
@@ -316,7 +316,7 @@ impl Collected {
                 Some(if variable.ty == Type::Lock { Interval::ALL } else { initial(variable.ty, value) })
             })
         });
-        let locals = program.procedures.iter().enumerate().map(|(number, procedure)| {
+        let locals = ProcedureId::each(&program.procedures).map(|(number, procedure)| {
             // The parameters of threads that run from the start have initial values too.
             let starts = program.templates.iter().any(|template| template.body == number);
             let locals = procedure.locals.iter().enumerate().flat_map(|(index, local)| {
@@ -340,7 +340,7 @@ impl Collected {
 
     fn store(&mut self, here: ProcedureId, place: &Place, values: Interval) {
         let (Some((shared, slots)), Some(values)) = (written(place), values.within(place.ty)) else { return };
-        let to = if shared { &mut self.shared[slots] } else { &mut self.locals[here][slots] };
+        let to = if shared { &mut self.shared[slots] } else { &mut self.locals[here.index()][slots] };
         to.iter_mut().for_each(|to| add(to, values));
     }
 
@@ -348,7 +348,7 @@ impl Collected {
         for (parameter, values) in program.procedures[callee].locals.iter().zip(arguments) {
             let Some(values) = values.within(parameter.ty) else { continue };
             let slots = parameter.slot..parameter.slot + parameter.slots();
-            self.locals[callee][slots].iter_mut().for_each(|to| add(to, values));
+            self.locals[callee.index()][slots].iter_mut().for_each(|to| add(to, values));
         }
     }
 

@@ -15,25 +15,25 @@ use super::{expressions, index_of};
 /// The local slots that are live at each location.
 pub(super) fn at_locations(program: &Program) -> Vec<Vec<bool>> {
     let at_least = |location: LocationId| always(program.procedure_of(location));
-    let mut live: Vec<Vec<bool>> = (0..program.locations.len()).map(at_least).collect();
+    let mut live: Vec<Vec<bool>> = LocationId::all(&program.locations).map(at_least).collect();
     let mut before: Vec<Vec<LocationId>> = vec![Vec::new(); program.locations.len()];
-    for (location, here) in program.locations.iter().enumerate() {
+    for (location, here) in LocationId::each(&program.locations) {
         for edge in &here.edges {
-            before[edge.to].push(location);
+            before[edge.to.index()].push(location);
             if let Op::Fork(forked) = edge.op {
-                before[forked].push(location);
+                before[forked.index()].push(location);
             }
         }
     }
-    let mut todo: Vec<LocationId> = (0..program.locations.len()).collect();
+    let mut todo: Vec<LocationId> = LocationId::all(&program.locations).collect();
     while let Some(location) = todo.pop() {
-        let mut now = live[location].clone();
+        let mut now = live[location.index()].clone();
         for edge in 0..program.locations[location].edges.len() {
             add(&mut now, &before_edge(program, &live, location, edge));
         }
-        if now != live[location] {
-            live[location] = now;
-            todo.extend(&before[location]);
+        if now != live[location.index()] {
+            live[location.index()] = now;
+            todo.extend(&before[location.index()]);
         }
     }
     live
@@ -54,8 +54,8 @@ fn before_edge(program: &Program, live: &[Vec<bool>], location: LocationId, inde
     let edge = &program.locations[location].edges[index];
     let mut now = match &edge.op {
         Op::Call(..) => on_return(program, live, (location, index)),
-        op if goes_on(op) => live[edge.to].clone(),
-        _ => vec![false; live[location].len()],
+        op if goes_on(op) => live[edge.to.index()].clone(),
+        _ => vec![false; live[location.index()].len()],
     };
     match &edge.op {
         Op::Assign(places, values, constraint) => {
@@ -64,7 +64,7 @@ fn before_edge(program: &Program, live: &[Vec<bool>], location: LocationId, inde
             let assigned = places.iter().zip(values).map(|(place, _)| &place.target);
             assigned.for_each(|target| overwrite(target, &mut now));
         }
-        Op::Fork(forked) => add(&mut now, &live[*forked]),
+        Op::Fork(forked) => add(&mut now, &live[forked.index()]),
         _ => {}
     }
     expressions(&edge.op).into_iter().for_each(|expr| read(expr, &mut now));
@@ -78,7 +78,7 @@ pub(super) fn on_return(
     (location, index): (LocationId, usize),
 ) -> Vec<bool> {
     let edge = &program.locations[location].edges[index];
-    let mut now = live[edge.to].clone();
+    let mut now = live[edge.to.index()].clone();
     if let Op::Call(callee, _, places) = &edge.op {
         let results = program.procedures[*callee].results.len();
         places.iter().take(results).for_each(|place| overwrite(&place.target, &mut now));

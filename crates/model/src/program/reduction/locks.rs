@@ -44,7 +44,7 @@ fn releases(program: &Program, locks: &[bool]) -> Option<Vec<Vec<bool>>> {
         for edge in &location.edges {
             match &edge.op {
                 Op::Release(LockPlace { slot, element: None, .. }) if locks[*slot] => {
-                    releases[location.procedure][*slot] = true;
+                    releases[location.procedure.index()][*slot] = true;
                 }
                 Op::Release(_) => return None,
                 Op::Acquire(lock) => {
@@ -61,8 +61,8 @@ fn releases(program: &Program, locks: &[bool]) -> Option<Vec<Vec<bool>>> {
     loop {
         let before = releases.clone();
         for &(caller, callee) in &calls {
-            let more = releases[callee].clone();
-            releases[caller].iter_mut().zip(more).for_each(|(released, more)| *released |= more);
+            let more = releases[callee.index()].clone();
+            releases[caller.index()].iter_mut().zip(more).for_each(|(released, more)| *released |= more);
         }
         if releases == before {
             return Some(releases);
@@ -108,7 +108,9 @@ fn held(program: &Program, releases: &[Vec<bool>]) -> Vec<Option<Vec<bool>>> {
                 Op::Acquire(LockPlace { slot, element: None, .. }) => now[*slot] = true,
                 Op::Release(lock) => now[lock.slot] = false,
                 Op::Call(callee, ..) => {
-                    now.iter_mut().zip(&releases[*callee]).for_each(|(now, released)| *now &= !released);
+                    now.iter_mut()
+                        .zip(&releases[callee.index()])
+                        .for_each(|(now, released)| *now &= !released);
                 }
                 Op::Fork(forked) => held.come(*forked, &nothing),
                 _ => {}

@@ -111,13 +111,14 @@ impl Analysis {
 
     /// The result of a procedure, if it has one of this number.
     fn result(&self, procedure: ProcedureId, number: usize) -> Option<Node> {
-        (number < self.bounds.results[procedure].len()).then(|| self.results[procedure] + number)
+        (number < self.bounds.results[procedure.index()].len())
+            .then(|| self.results[procedure.index()] + number)
     }
 
     /// What a place may write, unless it is another thread's.
     fn nodes_of(&self, here: ProcedureId, place: &Place) -> Option<Range<Node>> {
         let (shared, slots) = written(place)?;
-        let first = if shared { 0 } else { self.locals[here] };
+        let first = if shared { 0 } else { self.locals[here.index()] };
         Some(first + slots.start..first + slots.end)
     }
 
@@ -147,14 +148,15 @@ impl Analysis {
                 self.arguments(*callee, arguments, see);
                 self.indices(here, places, see);
             }
-            Op::Spawn(template, arguments) => self.arguments(self.bodies[*template], arguments, see),
+            Op::Spawn(template, arguments) => self.arguments(self.bodies[template.index()], arguments, see),
             Op::Return(results) => {
                 for (number, expr) in results.iter_mut().enumerate() {
                     // No place takes it or all of them take all values of this result.
-                    let ty = self.types[here].get(number).copied().unwrap_or(Type::Int);
+                    let ty = self.types[here.index()].get(number).copied().unwrap_or(Type::Int);
                     let (low, high) = ty.bounds().unwrap_or((Value::MIN, Value::MAX));
-                    let instead = self.bounds.results[here][number].closest_to_zero().clamp(low, high);
-                    let node = self.results[here] + number;
+                    let instead =
+                        self.bounds.results[here.index()][number].closest_to_zero().clamp(low, high);
+                    let node = self.results[here.index()] + number;
                     see(expr, Use::Stored { nodes: node..node + 1, ty, instead });
                 }
             }
@@ -174,7 +176,7 @@ impl Analysis {
 
     fn arguments(&self, callee: ProcedureId, arguments: &mut [Expr], see: &mut dyn FnMut(&mut Expr, Use)) {
         for (index, argument) in arguments.iter_mut().enumerate() {
-            let usage = match self.parameters[callee].get(index) {
+            let usage = match self.parameters[callee.index()].get(index) {
                 Some((nodes, ty)) => {
                     Use::Stored { nodes: nodes.clone(), ty: *ty, instead: ty.default_value() }
                 }
@@ -213,7 +215,7 @@ impl Analysis {
                 for (number, place) in places.iter().enumerate() {
                     let Some(result) = self.result(*callee, number) else { continue };
                     match self.nodes_of(here, place) {
-                        Some(nodes) if self.bounds.results[*callee][number].fits(place.ty) => {
+                        Some(nodes) if self.bounds.results[callee.index()][number].fits(place.ty) => {
                             sources[nodes].iter_mut().for_each(|sources| sources.push(result));
                         }
                         _ => todo.push(result),
@@ -249,13 +251,13 @@ impl Analysis {
             }
         }
         // Properties read no local variables, so any procedure will do.
-        program.never.iter().for_each(|never| self.reads(&never.expr, 0, &mut always));
+        program.never.iter().for_each(|never| self.reads(&never.expr, ProcedureId(0), &mut always));
         always
     }
 
     /// The nodes that an expression of a procedure may read.
     fn reads(&self, expr: &Expr, here: ProcedureId, nodes: &mut Vec<Node>) {
-        let local = |slot: &Slot| self.locals[here] + slot;
+        let local = |slot: &Slot| self.locals[here.index()] + slot;
         expr.visit(&mut |part| match part {
             Expr::Shared(slot) | Expr::NextShared(slot) => nodes.push(*slot),
             Expr::Local(slot) | Expr::NextLocal(slot) => nodes.push(local(slot)),

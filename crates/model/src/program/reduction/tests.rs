@@ -13,8 +13,8 @@ fn span(line: u32) -> Span {
     Span { line, ..Span::default() }
 }
 
-fn edge_at(op: Op, to: LocationId) -> Edge {
-    Edge { op, to, span: Span::default() }
+fn edge_at(op: Op, to: usize) -> Edge {
+    Edge { op, to: LocationId(to), span: Span::default() }
 }
 
 fn variable(name: &str, ty: Type, initial: Option<Value>) -> Variable {
@@ -58,7 +58,7 @@ impl Draft {
     fn new(shared: Vec<Variable>) -> Draft {
         let template = Template {
             name: "main".to_string(),
-            body: 0,
+            body: ProcedureId(0),
             count: Count::Fixed(1),
             spawned: false,
             vanishes: false,
@@ -80,21 +80,25 @@ impl Draft {
             locals: laid_out(locals),
             parameters,
             results: results.unwrap_or_default(),
-            entry: first,
+            entry: LocationId(first),
             span: Span::default(),
         });
         let end = first + ops.len();
         for (index, op) in ops.into_iter().enumerate() {
             let edges = vec![edge_at(op, first + index + 1)];
-            self.0.locations.push(Location { procedure: number, edges, span: Span::default() });
+            self.0.locations.push(Location { procedure: ProcedureId(number), edges, span: Span::default() });
         }
         assert_eq!(self.0.locations.len(), end);
-        self.0.locations.push(Location { procedure: number, edges: vec![], span: Span::default() });
+        self.0.locations.push(Location {
+            procedure: ProcedureId(number),
+            edges: vec![],
+            span: Span::default(),
+        });
         self
     }
 
     /// Adds an edge.
-    fn edge(mut self, from: LocationId, op: Op, to: LocationId) -> Draft {
+    fn edge(mut self, from: usize, op: Op, to: usize) -> Draft {
         self.0.locations[from].edges.push(edge_at(op, to));
         self
     }
@@ -153,12 +157,12 @@ fn lock_at(slot: Slot, element: Option<(usize, Expr)>) -> LockPlace {
     LockPlace { slot, element, span: Span::default() }
 }
 
-fn op(reduction: &Reduction, location: LocationId) -> &Op {
+fn op(reduction: &Reduction, location: usize) -> &Op {
     &reduction.program.locations[location].edges[0].op
 }
 
 /// The value that is assigned by the first edge of a location.
-fn assigned(reduction: &Reduction, location: LocationId) -> &Expr {
+fn assigned(reduction: &Reduction, location: usize) -> &Expr {
     match op(reduction, location) {
         Op::Assign(_, values, _) => &values[0],
         other => panic!("not an assignment: {other:?}"),

@@ -107,7 +107,7 @@ impl Builder {
             inside,
             wrong: Vec::new(),
             die: Vec::new(),
-            end: 0,
+            end: LocationId(0),
             kept: HashMap::new(),
         }
     }
@@ -115,7 +115,7 @@ impl Builder {
     /// Adds to each procedure where it goes wrong and where it is left then.
     pub fn exits(&mut self, main: ProcedureId) {
         self.end = self.location(main, self.program.procedures[main].span);
-        for number in 0..self.program.procedures.len() {
+        for number in ProcedureId::all(&self.program.procedures) {
             let procedure = &self.program.procedures[number];
             let (span, results) = (procedure.span, procedure.results.clone());
             let (wrong, die) = (self.location(number, span), self.location(number, span));
@@ -139,7 +139,7 @@ impl Builder {
     /// A new location.
     pub fn location(&mut self, procedure: ProcedureId, span: Span) -> LocationId {
         self.program.locations.push(Location { procedure, edges: Vec::new(), span });
-        self.program.locations.len() - 1
+        LocationId(self.program.locations.len() - 1)
     }
 
     pub fn edge(&mut self, from: LocationId, op: Op, to: LocationId, span: Span) {
@@ -192,7 +192,7 @@ impl Builder {
             self.edge(delayed, Op::Assign(places, vec![more(self.used), more(self.round)], None), from, span);
         }
         let (round, last) = (shared(self.round), shared(self.last));
-        let die = self.die[procedure];
+        let die = self.die[procedure.index()];
         let (over, cut) = (self.place(self.over, Type::Bool, span), self.place(self.cut, Type::Bool, span));
         let later = binary(Binary::Greater, round.clone(), last.clone());
         let skipped = self.step(from, Op::Guard(later, true), span);

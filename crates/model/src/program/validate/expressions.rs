@@ -82,7 +82,7 @@ impl Program {
             Expr::This => allowed(!matches!(at, Where::Property)).map(|()| Sort::Number),
             Expr::At(locations) => {
                 allowed(matches!(at, Where::Property))?;
-                allowed(locations.iter().all(|&location| location < self.locations.len()))?;
+                allowed(locations.iter().all(|&location| location.index() < self.locations.len()))?;
                 Ok(Sort::Number)
             }
             Expr::Unary(Unary::Not, part) => self.expects(part, Sort::Bool, at, span).map(|()| Sort::Bool),

@@ -53,7 +53,7 @@ fn of_a_local_array_the_other_elements_keep_their_values() {
 
 #[test]
 fn results_and_locks_are_writes() {
-    let call = Op::Call(1, vec![], vec![place(Target::Shared(0), Type::Int)]);
+    let call = Op::Call(ProcedureId(1), vec![], vec![place(Target::Shared(0), Type::Int)]);
     let draft = Draft::new(vec![int("x")]).procedure(vec![], 0, vec![call, guard(g(0))]);
     let draft = draft.procedure(vec![], 0, vec![Op::Return(vec![c(1)])]);
     assert_eq!(*op(&draft.reduce(), 1), guard(g(0)));
@@ -76,7 +76,7 @@ fn local_variables_are_constants_where_all_ways_agree() {
 #[test]
 fn parameters_results_and_mixed_variables_vary() {
     let locals = || vec![int("p"), int("x"), int("y")];
-    let call = Op::Call(1, vec![c(1)], vec![place(Target::Local(1), Type::Int)]);
+    let call = Op::Call(ProcedureId(1), vec![c(1)], vec![place(Target::Local(1), Type::Int)]);
     let draft = Draft::new(vec![]).procedure(locals(), 0, vec![call, guard(l(1))]);
     let draft = draft.procedure(locals(), 1, vec![guard(l(0)), Op::Return(vec![l(1)])]);
     let reduction = draft.reduce();
@@ -91,7 +91,7 @@ fn parameters_results_and_mixed_variables_vary() {
 #[test]
 fn a_fork_copies_the_local_variables() {
     // Location 3 is entered with x = 1 by control and with x = 0 by a fork.
-    let ops = vec![Op::Fork(3), set(Target::Local(0), Type::Int, c(1)), Op::Skip, guard(l(0))];
+    let ops = vec![Op::Fork(LocationId(3)), set(Target::Local(0), Type::Int, c(1)), Op::Skip, guard(l(0))];
     assert_eq!(*op(&line(vec![], vec![int("x")], ops), 3), guard(l(0)));
 }
 
@@ -147,6 +147,6 @@ fn a_constraint_sees_the_values_afterwards() {
 
 #[test]
 fn woken_threads_go_on() {
-    let draft = Draft::new(vec![]).procedure(vec![], 0, vec![Op::Wait(0), Op::Error]);
+    let draft = Draft::new(vec![]).procedure(vec![], 0, vec![Op::Wait(EventId(0)), Op::Error]);
     assert_eq!(*op(&draft.reduce(), 1), Op::Error);
 }

@@ -55,11 +55,15 @@ fn calls_keep_what_the_caller_needs() {
     let array = array("a", Type::Bool, 2);
     let places =
         vec![place(Target::Local(0), Type::Bool), place(Target::SharedElement(0, 2, l(3)), Type::Bool)];
-    let ops = vec![Op::Call(1, vec![l(1)], places), guard(binary(Binary::And, l(0), l(2))), guard(g(0))];
+    let ops = vec![
+        Op::Call(ProcedureId(1), vec![l(1)], places),
+        guard(binary(Binary::And, l(0), l(2))),
+        guard(g(0)),
+    ];
     let draft = Draft::new(vec![array]).procedure(bools(4), 0, ops);
     let draft = draft.procedure(bools(1), 1, vec![guard(l(0)), Op::Return(vec![l(0), c(1)])]);
     let reduction = draft.reduce();
-    assert_eq!(reduction.live_on_return[&(0, 0)], [false, false, true, true]);
+    assert_eq!(reduction.live_on_return[&(LocationId(0), 0)], [false, false, true, true]);
     assert_eq!(reduction.live[0], [false, true, true, true]);
     assert_eq!(reduction.live[1], [true, false, true, false]);
     assert_eq!((&reduction.live[4], &reduction.live[5]), (&vec![true], &vec![true]));
@@ -68,24 +72,25 @@ fn calls_keep_what_the_caller_needs() {
 #[test]
 fn what_others_write_is_live_during_a_call() {
     let mixed = Variable { mixed: true, ..any("x", Type::Bool) };
-    let call = Op::Call(1, vec![], vec![place(Target::Local(0), Type::Bool)]);
+    let call = Op::Call(ProcedureId(1), vec![], vec![place(Target::Local(0), Type::Bool)]);
     let draft = Draft::new(vec![]).procedure(vec![mixed], 0, vec![call]);
     let reduction = draft.procedure(vec![], 0, vec![Op::Return(vec![c(1)])]).reduce();
-    assert_eq!(reduction.live_on_return[&(0, 0)], [true]);
+    assert_eq!(reduction.live_on_return[&(LocationId(0), 0)], [true]);
 }
 
 #[test]
 fn a_call_without_results_leads_straight_on() {
-    let ops = vec![Op::Call(1, vec![], vec![]), guard(l(0))];
+    let ops = vec![Op::Call(ProcedureId(1), vec![], vec![]), guard(l(0))];
     let draft = Draft::new(vec![]).procedure(bools(2), 0, ops).procedure(bools(1), 0, vec![]);
     let reduction = draft.reduce();
-    assert_eq!(reduction.live_on_return[&(0, 0)], reduction.live[1]);
+    assert_eq!(reduction.live_on_return[&(LocationId(0), 0)], reduction.live[1]);
     assert_eq!(reduction.live[0], [true, false]);
 }
 
 #[test]
 fn forks_waits_and_other_threads() {
-    let ops = vec![Op::Fork(3), assign(0, c(1)), Op::Return(vec![]), Op::Wait(0), guard(l(0))];
+    let ops =
+        vec![Op::Fork(LocationId(3)), assign(0, c(1)), Op::Return(vec![]), Op::Wait(EventId(0)), guard(l(0))];
     let reduction = line(vec![], bools(1), ops);
     assert_eq!(reduction.live, [[true], [false], [false], [true], [true], [false]]);
     let mixed = Variable { mixed: true, ..any("x", Type::Bool) };

@@ -51,7 +51,7 @@ fn of_an_array_only_known_elements() {
 
 #[test]
 fn a_callee_holds_nothing_of_its_own_and_may_release() {
-    let call = |callee| Op::Call(callee, vec![], vec![]);
+    let call = |callee| Op::Call(ProcedureId(callee), vec![], vec![]);
     let with = |ops, callee: Vec<Op>| {
         draft(ops).procedure(vec![], 0, vec![call(2)]).procedure(vec![], 0, callee).reduce().locks_are_safe
     };
@@ -63,8 +63,8 @@ fn a_callee_holds_nothing_of_its_own_and_may_release() {
 
 #[test]
 fn a_forked_thread_holds_nothing() {
-    assert!(!safe(vec![acquire(0), Op::Fork(2), release(0)]));
-    assert!(safe(vec![acquire(0), Op::Fork(3), release(0)]));
+    assert!(!safe(vec![acquire(0), Op::Fork(LocationId(2)), release(0)]));
+    assert!(safe(vec![acquire(0), Op::Fork(LocationId(3)), release(0)]));
 }
 
 #[test]

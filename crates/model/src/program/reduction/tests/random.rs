@@ -181,7 +181,7 @@ fn program(seed: u64) -> Program {
         templates: (0..2)
             .map(|body| Template {
                 name: format!("t{body}"),
-                body,
+                body: ProcedureId(body),
                 count: Count::Fixed(1),
                 spawned: body == 1,
                 vanishes: false,
@@ -210,7 +210,7 @@ fn program(seed: u64) -> Program {
             locals,
             parameters: usize::from(number > 0),
             results: if number == 3 { vec![Type::Int] } else { vec![] },
-            entry: 0,
+            entry: LocationId(0),
             span: Span::default(),
         });
     }
@@ -218,7 +218,7 @@ fn program(seed: u64) -> Program {
     for number in 0..4 {
         making.locals = program.procedures[number].locals.clone();
         let (first, count) = (program.locations.len(), 2 + making.random.below(4));
-        program.procedures[number].entry = first;
+        program.procedures[number].entry = LocationId(first);
         for _ in 0..count {
             let mut edges = Vec::new();
             for _ in 0..making.random.below(3) {
@@ -231,14 +231,14 @@ fn program(seed: u64) -> Program {
                     6 if atomic => Op::AtomicBegin,
                     7 if atomic => Op::AtomicEnd,
                     8..=10 if (number < 2 || (number == 3 && !atomic)) && !mixed => {
-                        Op::Call(2, vec![making.expr(1)], vec![])
+                        Op::Call(ProcedureId(2), vec![making.expr(1)], vec![])
                     }
                     11..=13 if (number < 2 || (number == 2 && !atomic)) && !mixed => {
-                        Op::Call(3, vec![making.expr(1)], vec![making.place()])
+                        Op::Call(ProcedureId(3), vec![making.expr(1)], vec![making.place()])
                     }
-                    14 if number == 0 && !atomic => Op::Spawn(1, vec![making.expr(1)]),
-                    15 if number < 2 && !atomic => Op::Fork(first + making.random.below(count)),
-                    16 => Op::Broadcast(0),
+                    14 if number == 0 && !atomic => Op::Spawn(TemplateId(1), vec![making.expr(1)]),
+                    15 if number < 2 && !atomic => Op::Fork(LocationId(first + making.random.below(count))),
+                    16 => Op::Broadcast(EventId(0)),
                     17..=18 if locks => Op::Acquire(making.lock()),
                     19 if locks => Op::Release(making.lock()),
                     _ => making.assign(),
@@ -248,14 +248,14 @@ fn program(seed: u64) -> Program {
                 edges.push(edge);
             }
             if making.random.one_in(12) {
-                edges = vec![edge_at(Op::Wait(0), first + making.random.below(count))];
+                edges = vec![edge_at(Op::Wait(EventId(0)), first + making.random.below(count))];
             } else if number >= 2 && making.random.one_in(2) {
                 let results = if number == 3 { vec![making.expr(2)] } else { vec![] };
                 let mut edge = edge_at(Op::Return(results), program.locations.len());
                 edge.span = making.span();
                 edges.push(edge);
             }
-            program.locations.push(Location { procedure: number, edges, span: Span::default() });
+            program.locations.push(Location { procedure: ProcedureId(number), edges, span: Span::default() });
         }
     }
     if making.random.one_in(3) {
@@ -270,7 +270,7 @@ fn program(seed: u64) -> Program {
                 break expr;
             }
         };
-        let at = Expr::At(vec![making.random.below(program.locations.len())]);
+        let at = Expr::At(vec![LocationId(making.random.below(program.locations.len()))]);
         let expr = binary(Binary::And, binary(Binary::Less, Expr::Constant(0), at), expr);
         program.never.push(Never { name: None, expr, span: making.span() });
     }
@@ -285,7 +285,7 @@ fn project(reduction: &Reduction, mut state: State) -> State {
     forget(&mut state.shared, &reduction.shared);
     for frame in state.threads.iter_mut().flat_map(|thread| &mut thread.stack) {
         let live = match frame.calling {
-            None => &reduction.live[frame.location],
+            None => &reduction.live[frame.location.index()],
             Some(edge) => &reduction.live_on_return[&(frame.location, edge)],
         };
         forget(&mut frame.locals, live);
@@ -355,11 +355,11 @@ fn nothing_that_matters_changes() {
         let releases = |outcome: &Outcome| matches!(outcome, Outcome::Wrong(v) if v.kind == Wrong::Release);
         let locks = reduction.locks.contains(&true);
         assert!(!reduction.locks_are_safe || !full.wrong.iter().any(releases), "seed {seed}");
-        for (location, here) in program.locations.iter().enumerate() {
+        for (location, here) in LocationId::each(&program.locations) {
             for (index, edge) in here.edges.iter().enumerate() {
-                if let Op::Call(2, ..) = edge.op {
+                if let Op::Call(ProcedureId(2), ..) = edge.op {
                     let live = &reduction.live_on_return[&(location, index)];
-                    assert_eq!(*live, reduction.live[edge.to], "seed {seed}: as the encoding has it");
+                    assert_eq!(*live, reduction.live[edge.to.index()], "seed {seed}: as the encoding has it");
                 }
             }
         }

@@ -105,7 +105,7 @@ fn what_may_go_wrong_stays() {
 
 #[test]
 fn calls_pass_values_on() {
-    let call = |argument, places| Op::Call(1, vec![argument], places);
+    let call = |argument, places| Op::Call(ProcedureId(1), vec![argument], places);
     let x = || vec![place(Target::Shared(0), Type::Int)];
     assert!(!matters(vec![call(c(0), x())]));
     assert!(matters(vec![call(c(0), x()), guard(g(0))]));
@@ -122,7 +122,7 @@ fn calls_pass_values_on() {
 #[test]
 fn a_result_that_does_not_matter_fits_all_places() {
     let shared = vec![variable("r", Type::Range(2, 5), Some(2)), any("b", Type::Bool)];
-    let call = Op::Call(1, vec![], vec![place(Target::Shared(0), Type::Range(2, 5))]);
+    let call = Op::Call(ProcedureId(1), vec![], vec![place(Target::Shared(0), Type::Range(2, 5))]);
     let draft = Draft::new(shared).procedure(vec![], 0, vec![call]);
     let results = vec![binary(Binary::Plus, g(1), c(3))];
     let reduction = draft.procedure(vec![], 0, vec![Op::Return(results)]).reduce();
@@ -132,7 +132,7 @@ fn a_result_that_does_not_matter_fits_all_places() {
 
 #[test]
 fn spawned_threads_get_arguments() {
-    let spawn = |expr| Op::Spawn(0, vec![expr]);
+    let spawn = |expr| Op::Spawn(TemplateId(0), vec![expr]);
     let draft = |read: Op| {
         let shared = vec![any("b", Type::Bool)];
         Draft::new(shared).procedure(vec![bool("p")], 1, vec![spawn(g(0)), read])
