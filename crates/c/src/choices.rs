@@ -8,7 +8,7 @@
 //! the greatest suffice. A group of which a value is used in any other way (in a sum, as an index, in a comparison of two
 //! variables) is left alone.
 
-use allways_model::program::{Binary, Expr, Op, Program, Slot, Target, Unary, Value};
+use allways_model::program::{Binary, Expr, Op, ProcedureId, Program, Slot, Target, Unary, Value};
 
 /// A choice is narrowed if so many values remain at most.
 const MOST_VALUES: u64 = 1 << 12;
@@ -111,7 +111,7 @@ impl Groups {
         first
     }
 
-    fn step(&mut self, program: &Program, here: usize, op: &Op) {
+    fn step(&mut self, program: &Program, here: ProcedureId, op: &Op) {
         match op {
             Op::Assign(places, values, constraint) => {
                 for (place, value) in places.iter().zip(values) {
@@ -125,7 +125,7 @@ impl Groups {
                 self.pass(program, here, *callee, arguments);
                 for (number, place) in places.iter().enumerate() {
                     let to = self.place(here, &place.target);
-                    self.join(self.results[*callee] + number, to);
+                    self.join(self.results[callee.index()] + number, to);
                 }
             }
             Op::Spawn(template, arguments) => {
@@ -133,7 +133,7 @@ impl Groups {
             }
             Op::Return(results) => {
                 for (number, value) in results.iter().enumerate() {
-                    self.flow(here, value, self.results[here] + number);
+                    self.flow(here, value, self.results[here.index()] + number);
                 }
             }
             Op::Acquire(lock) | Op::Release(lock) => {
@@ -150,13 +150,13 @@ impl Groups {
         }
     }
 
-    fn pass(&mut self, program: &Program, here: usize, callee: usize, arguments: &[Expr]) {
+    fn pass(&mut self, program: &Program, here: ProcedureId, callee: ProcedureId, arguments: &[Expr]) {
         for (parameter, argument) in program.procedures[callee].locals.iter().zip(arguments) {
-            self.flow(here, argument, self.locals[callee] + parameter.slot);
+            self.flow(here, argument, self.locals[callee.index()] + parameter.slot);
         }
     }
 
-    fn place(&mut self, here: usize, target: &Target) -> usize {
+    fn place(&mut self, here: ProcedureId, target: &Target) -> usize {
         match target {
             Target::Shared(slot) => *slot,
             Target::Local(slot) | Target::Others(slot) => self.local(here, *slot),
@@ -172,12 +172,12 @@ impl Groups {
         }
     }
 
-    fn local(&self, here: usize, slot: Slot) -> usize {
-        self.locals[here] + slot
+    fn local(&self, here: ProcedureId, slot: Slot) -> usize {
+        self.locals[here.index()] + slot
     }
 
     /// A value is stored in a variable of a group.
-    fn flow(&mut self, here: usize, value: &Expr, to: usize) {
+    fn flow(&mut self, here: ProcedureId, value: &Expr, to: usize) {
         let sources = self.sources(here, value);
         for group in sources.groups {
             self.join(to, group);
@@ -185,7 +185,7 @@ impl Groups {
     }
 
     /// What the value of an expression is a copy of. Whatever is used on the way is noted.
-    fn sources(&mut self, here: usize, expr: &Expr) -> Sources {
+    fn sources(&mut self, here: ProcedureId, expr: &Expr) -> Sources {
         let group =
             |groups: &mut Self, group| Sources { groups: vec![groups.find(group)], ..Sources::default() };
         match expr {
@@ -225,7 +225,7 @@ impl Groups {
     }
 
     /// An expression whose value itself matters: none of its parts may be narrowed.
-    fn computed(&mut self, here: usize, expr: &Expr) {
+    fn computed(&mut self, here: ProcedureId, expr: &Expr) {
         let sources = self.sources(here, expr);
         for group in sources.groups {
             self.spoil(group);
@@ -233,7 +233,7 @@ impl Groups {
     }
 
     /// An expression that is evaluated, and whose value is a truth value or computed.
-    fn used(&mut self, here: usize, expr: &Expr) {
+    fn used(&mut self, here: ProcedureId, expr: &Expr) {
         match expr {
             Expr::Unary(Unary::Not, part) => self.used(here, part),
             Expr::Unary(_, part) => self.computed(here, part),
@@ -268,7 +268,7 @@ impl Groups {
         }
     }
 
-    fn narrowed(&mut self, op: Op, here: usize, program: &Program) -> Op {
+    fn narrowed(&mut self, op: Op, here: ProcedureId, program: &Program) -> Op {
         match op {
             Op::Assign(places, values, constraint) => {
                 let values = places
@@ -291,20 +291,22 @@ impl Groups {
             Op::Return(values) => {
                 let numbered = values.into_iter().enumerate();
                 Op::Return(
-                    numbered.map(|(number, value)| self.narrow(value, self.results[here] + number)).collect(),
+                    numbered
+                        .map(|(number, value)| self.narrow(value, self.results[here.index()] + number))
+                        .collect(),
                 )
             }
             op => op,
         }
     }
 
-    fn passed(&mut self, program: &Program, callee: usize, arguments: Vec<Expr>) -> Vec<Expr> {
+    fn passed(&mut self, program: &Program, callee: ProcedureId, arguments: Vec<Expr>) -> Vec<Expr> {
         let parameters = program.procedures[callee].locals.iter().map(|parameter| parameter.slot);
         let both: Vec<(Slot, Expr)> = parameters.zip(arguments).collect();
-        both.into_iter().map(|(slot, value)| self.narrow(value, self.locals[callee] + slot)).collect()
+        both.into_iter().map(|(slot, value)| self.narrow(value, self.locals[callee.index()] + slot)).collect()
     }
 
-    fn group_of(&self, here: usize, target: &Target) -> usize {
+    fn group_of(&self, here: ProcedureId, target: &Target) -> usize {
         match target {
             Target::Shared(slot) | Target::SharedElement(slot, ..) => *slot,
             Target::Local(slot) | Target::Others(slot) | Target::LocalElement(slot, ..) => {

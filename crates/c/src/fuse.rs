@@ -32,6 +32,7 @@ pub fn fuse(program: &mut Program) {
     let cut: Vec<bool> = (0..count)
         .map(|location| {
             let here = &program.locations[location];
+            let number = LocationId(location);
             let stops = here.edges.iter().any(|edge| {
                 sees(&edge.op)
                     || matches!(
@@ -44,18 +45,18 @@ pub fn fuse(program: &mut Program) {
                             | Op::Fork(_)
                     )
             });
-            !inside[location] && (stops || heads.contains(&location) || here.edges.is_empty())
+            !inside[location] && (stops || heads.contains(&number) || here.edges.is_empty())
         })
         .collect();
     let mut cut = cut;
     for procedure in &program.procedures {
-        cut[procedure.entry] = true;
+        cut[procedure.entry.index()] = true;
     }
     // After a call or the start of a thread, a section cannot go on.
     for location in &program.locations {
         for edge in &location.edges {
             if matches!(edge.op, Op::Call(..) | Op::Spawn(..)) {
-                cut[edge.to] = true;
+                cut[edge.to.index()] = true;
             }
         }
     }
@@ -66,13 +67,13 @@ pub fn fuse(program: &mut Program) {
         let calls =
             here.edges.iter().any(|edge| matches!(edge.op, Op::Call(..) | Op::Return(_) | Op::Spawn(..)));
         let begins = here.edges.iter().any(|edge| matches!(edge.op, Op::AtomicBegin));
-        if !cut[location] || calls || !begins && here.edges.iter().all(|edge| cut[edge.to]) {
+        if !cut[location] || calls || !begins && here.edges.iter().all(|edge| cut[edge.to.index()]) {
             continue;
         }
         // The section: the same edges, from a copy of this location.
         let (procedure, span) = (here.procedure, here.span);
         let edges = std::mem::take(&mut program.locations[location].edges);
-        let copy = program.locations.len();
+        let copy = LocationId(program.locations.len());
         program.locations.push(Location { procedure, edges, span });
         program.locations[location].edges = vec![Edge { op: Op::AtomicBegin, to: copy, span }];
         close(program, copy, &cut, &mut leave);
@@ -80,7 +81,7 @@ pub fn fuse(program: &mut Program) {
     // What is not the start of a section is inside of one.
     for location in 0..count {
         if !cut[location] {
-            close(program, location, &cut, &mut leave);
+            close(program, LocationId(location), &cut, &mut leave);
         }
     }
     forget_unreachable(program);
@@ -97,10 +98,10 @@ fn close(program: &mut Program, location: LocationId, cut: &[bool], leave: &mut 
             }
             (edge.to, edge.op.clone())
         };
-        if to >= cut.len() || !cut[to] || matches!(op, Op::Error | Op::Return(_)) {
+        if to.index() >= cut.len() || !cut[to.index()] || matches!(op, Op::Error | Op::Return(_)) {
             continue;
         }
-        let end = match leave[to] {
+        let end = match leave[to.index()] {
             Some(end) => end,
             None => {
                 let (procedure, span) = (program.locations[to].procedure, program.locations[to].span);
@@ -109,8 +110,8 @@ fn close(program: &mut Program, location: LocationId, cut: &[bool], leave: &mut 
                     edges: vec![Edge { op: Op::AtomicEnd, to, span }],
                     span,
                 });
-                let end = program.locations.len() - 1;
-                leave[to] = Some(end);
+                let end = LocationId(program.locations.len() - 1);
+                leave[to.index()] = Some(end);
                 end
             }
         };
@@ -182,10 +183,10 @@ fn inside_sections(program: &Program) -> Option<Vec<bool>> {
     let mut todo: Vec<(LocationId, bool)> =
         program.procedures.iter().map(|procedure| (procedure.entry, false)).collect();
     while let Some((location, within)) = todo.pop() {
-        match inside[location] {
+        match inside[location.index()] {
             Some(before) if before == within => continue,
             Some(_) => return None,
-            None => inside[location] = Some(within),
+            None => inside[location.index()] = Some(within),
         }
         for edge in &program.locations[location].edges {
             let after = match edge.op {
@@ -209,23 +210,23 @@ fn loop_heads(program: &Program) -> HashSet<LocationId> {
     let mut state = vec![0u8; program.locations.len()];
     for procedure in &program.procedures {
         let mut stack = vec![(procedure.entry, 0)];
-        if state[procedure.entry] != 0 {
+        if state[procedure.entry.index()] != 0 {
             continue;
         }
-        state[procedure.entry] = 1;
+        state[procedure.entry.index()] = 1;
         while let Some((location, next)) = stack.pop() {
             let edges = &program.locations[location].edges;
             let Some(edge) = edges.get(next) else {
-                state[location] = 2;
+                state[location.index()] = 2;
                 continue;
             };
             stack.push((location, next + 1));
             if matches!(edge.op, Op::Return(_)) {
                 continue;
             }
-            match state[edge.to] {
+            match state[edge.to.index()] {
                 0 => {
-                    state[edge.to] = 1;
+                    state[edge.to.index()] = 1;
                     stack.push((edge.to, 0));
                 }
                 1 => {
@@ -267,14 +268,14 @@ pub fn forget_unreachable(program: &mut Program) {
     let mut todo: Vec<LocationId> =
         program.procedures.iter().rev().map(|procedure| procedure.entry).collect();
     while let Some(location) = todo.pop() {
-        if number[location].is_some() {
+        if number[location.index()].is_some() {
             continue;
         }
-        number[location] = Some(order.len());
+        number[location.index()] = Some(LocationId(order.len()));
         order.push(location);
         todo.extend(program.locations[location].edges.iter().rev().map(|edge| edge.to));
     }
-    let renumbered = |location: LocationId| number[location].unwrap_or_default();
+    let renumbered = |location: LocationId| number[location.index()].unwrap_or_default();
     let mut kept = Vec::with_capacity(order.len());
     for location in order {
         let mut location = program.locations[location].clone();

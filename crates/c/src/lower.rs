@@ -170,7 +170,7 @@ pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
         integers: Vec::new(),
         members: HashMap::new(),
         body: Body::default(),
-        here: 0,
+        here: LocationId(0),
         lowered,
     };
     lowering.ended = lowering.hidden("#ended");
@@ -202,7 +202,7 @@ impl<'u> Lowering<'u> {
     /// A new location, to which nothing leads yet.
     fn location(&mut self, span: Span) -> LocationId {
         self.locations.push(Location { procedure: self.body.procedure, edges: Vec::new(), span });
-        self.locations.len() - 1
+        LocationId(self.locations.len() - 1)
     }
 
     /// An edge from one location to another.

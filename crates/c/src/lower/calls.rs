@@ -7,7 +7,9 @@ use super::{FUNCTIONS, Lowering, Model, Result, refuse};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Function, FunctionId, Stmt, StmtKind, Type};
 use crate::walk;
-use allways_model::program::{Binary as Operator, Op, Procedure, Slot, Span, Type as Values, Value};
+use allways_model::program::{
+    Binary as Operator, LocationId, Op, Procedure, ProcedureId, Slot, Span, Type as Values, Value,
+};
 use std::collections::HashMap;
 
 /// Calls that are inlined into each other no deeper than this.
@@ -270,12 +272,8 @@ impl Lowering<'_> {
     }
 
     /// The procedure of a function that calls itself.
-    fn procedure(
-        &mut self,
-        function: FunctionId,
-        called: &Function,
-    ) -> Result<allways_model::program::ProcedureId> {
-        let number = self.procedures.len();
+    fn procedure(&mut self, function: FunctionId, called: &Function) -> Result<ProcedureId> {
+        let number = ProcedureId(self.procedures.len());
         self.recursive.insert(function, number);
         let results: Vec<Values> =
             slots::leaves(self.unit, &called.ty.result).iter().map(|leaf| slots::values(&leaf.ty)).collect();
@@ -284,7 +282,7 @@ impl Lowering<'_> {
             locals: Vec::new(),
             parameters: 0,
             results: results.clone(),
-            entry: 0,
+            entry: LocationId(0),
             span: called.span,
         });
         let body = Body {

@@ -14,7 +14,8 @@ use super::{Lowering, Model, Result, calls, refuse};
 use crate::typed::{Expr, ExprKind, FunctionId, Int, Type};
 use crate::walk;
 use allways_model::program::{
-    Binary as Operator, Count, Op, Procedure, Slot, Span, Template, Type as Values, Value,
+    Binary as Operator, Count, LocationId, Op, Procedure, ProcedureId, Slot, Span, Template, TemplateId,
+    Type as Values, Value,
 };
 use std::collections::HashMap;
 
@@ -58,7 +59,7 @@ impl Lowering<'_> {
     }
 
     fn template(&mut self, name: String, count: Count, spawned: bool, span: Span) -> usize {
-        let body = self.procedures.len();
+        let body = ProcedureId(self.procedures.len());
         let same =
             |template: &&Template| template.name == name || template.name.starts_with(&format!("{name}#"));
         let taken = self.templates.iter().filter(same).count();
@@ -68,7 +69,7 @@ impl Lowering<'_> {
             locals: Vec::new(),
             parameters: 0,
             results: Vec::new(),
-            entry: 0,
+            entry: LocationId(0),
             span,
         });
         self.templates.push(Template { name, body, count, spawned, vanishes: false, uses_self: false, span });
@@ -217,7 +218,10 @@ impl Lowering<'_> {
         if many {
             let argument = self.settled(argument, span)?;
             let template = self.spawned(function, &name, uses, span);
-            self.emit(Op::Spawn(template, vec![if uses { argument } else { Model::Constant(0) }]), span)?;
+            self.emit(
+                Op::Spawn(TemplateId(template), vec![if uses { argument } else { Model::Constant(0) }]),
+                span,
+            )?;
             number = Model::Constant(0);
         } else {
             let flags = self.hidden(&format!("#created {name}"));
