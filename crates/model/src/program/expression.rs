@@ -149,6 +149,12 @@ pub enum NoValue {
 /// by [`NoValue::Open`]. (It is also the least number of 64 bits, which is therefore beyond what is followed.)
 pub const OPEN: Value = Value::MIN;
 
+/// The value of a local slot, unless it was never given one. (Initially, a local slot may be [`OPEN`], too: it is not followed
+/// any further when such a slot is read.)
+fn defined(value: Value) -> Result<Value, NoValue> {
+    if value == OPEN { Err(NoValue::TooLarge(Span::default())) } else { Ok(value) }
+}
+
 /// The value of a shared slot, if it has one.
 fn known(shared: &[Value], slot: Slot) -> Result<Value, NoValue> {
     if shared[slot] == OPEN { Err(NoValue::Open(slot)) } else { Ok(shared[slot]) }
@@ -160,12 +166,12 @@ impl Expr {
         Ok(match self {
             Expr::Constant(value) => *value,
             Expr::Shared(slot) => known(scope.shared, *slot)?,
-            Expr::Local(slot) => scope.locals[*slot],
+            Expr::Local(slot) => defined(scope.locals[*slot])?,
             Expr::SharedElement(slot, length, index, span) => {
                 known(scope.shared, slot + element(index, *length, *span, scope, choices)?)?
             }
             Expr::LocalElement(slot, length, index, span) => {
-                scope.locals[slot + element(index, *length, *span, scope, choices)?]
+                defined(scope.locals[slot + element(index, *length, *span, scope, choices)?])?
             }
             Expr::NextShared(slot) => known(scope.next.map_or(scope.shared, |next| next.0), *slot)?,
             Expr::NextLocal(slot) => scope.next.map_or(scope.locals, |next| next.1)[*slot],

@@ -220,6 +220,8 @@ fn variables(variables: &[Variable], shared: bool) -> Checked {
         ensure(!shared || !variable.mixed, span, || format!("{name} is shared and mixed"))?;
         for initial in &variable.initial {
             let fits = match initial {
+                // A local variable may have no value yet.
+                Some(OPEN) => !shared,
                 Some(value) => variable.ty.contains(*value) && (variable.ty != Type::Lock || *value == 0),
                 None => variable.ty.bounds().is_some(),
             };
