@@ -95,8 +95,10 @@ pub(crate) fn write(forms: &Forms, verdict: &Verdict, out: &mut dyn Write) -> io
     written.map_err(misfit)?.map(|()| true)
 }
 
-/// How much time shortening the trace of a program with integers takes its share of.
+/// How much time shortening a trace takes its share of: of a program with integers, and with a number of threads that was not
+/// asked for.
 const INTEGER_SHORTENING_BUDGET: Duration = Duration::from_secs(1);
+const INSTANCE_SHORTENING_BUDGET: Duration = Duration::from_secs(5);
 
 /// How many states of a program, as it was written, are explored to confirm that it is safe.
 const EXHAUSTED: usize = 1 << 8;
@@ -118,8 +120,13 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     confirm(&forms, &mut outcome, budget);
     let mut shortened = Shortened::default();
     if outcome.certified && !request.question.bounded() && outcome.figures.schedule.is_none() {
-        // The runs of a program with integers are many, and a longer search seldom pays.
-        let share = if task.has_integers() { INTEGER_SHORTENING_BUDGET } else { Duration::MAX };
+        // The runs of a program with integers are many, and a longer search seldom pays. A small number of threads is tried for
+        // a short time only, and its trace made short in proportion.
+        let share = match &outcome.instance {
+            _ if task.has_integers() => INTEGER_SHORTENING_BUDGET,
+            Some(_) => INSTANCE_SHORTENING_BUDGET,
+            None => Duration::MAX,
+        };
         shortened = shorten(&forms, &mut outcome, &budget.within(share));
     }
     if let Some(rejected) = outcome.rejected {
@@ -207,7 +214,9 @@ fn confirm_unreduced(
     let small = EXHAUSTED / 4;
     let few = match certificate {
         Certificate::Invariant(invariant) => {
-            invariant.visible_count() <= small as u128
+            // To count visible states takes a while if there are many.
+            invariant.states().len() <= EXHAUSTED
+                && invariant.visible_count() <= small as u128
                 && !invariant.windows.iter().flatten().any(|window| window.more)
         }
         Certificate::Products(products) => !products.any_number() && products.facts() <= small,

@@ -18,7 +18,7 @@
 //! view of threads with j among them is in V by 2, and one of k other threads by 3, since with j these are k+1 threads. So
 //! nothing goes wrong. With fewer than k threads of a kind that may have any number, add threads that never move: what goes
 //! wrong without them does so with them, since properties that threads could save by their presence are
-//! strengthened (`bad`) to ones that they cannot. The order of threads in a view is of no importance: V contains a view if it
+//! strengthened ([`property`]) to ones that they cannot. The order of threads in a view is of no importance: V contains a view if it
 //! contains it in every order in which the locations are sorted.
 //!
 //! # Anchors
@@ -35,13 +35,13 @@
 //! a sum besides its changes: if no weight is negative, it is at least the sum over the threads that are looked at, and if none
 //! is positive, at most; if all threads are looked at, it is that sum.
 //!
-//! Read in this order: [`names`] and [`translate`], programs as formulas, which shares no code with those who find views; `bad`, properties;
-//! `obligations`, what closed means, as queries; `check`, which asks a solver; `text`.
+//! Read in this order: [`names`] and [`translate`], programs as formulas; [`property`], what must not be seen; `obligations`,
+//! what closed means, as queries; `check`, which asks a solver; `text`. None of it is what those who find views use.
 
-mod bad;
 mod check;
 pub mod names;
 mod obligations;
+pub mod property;
 pub(crate) mod text;
 pub mod translate;
 

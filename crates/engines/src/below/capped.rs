@@ -103,16 +103,7 @@ impl<'a> Capped<'a> {
 
     /// Raises the cap fourfold.
     pub fn raise(&mut self) {
-        self.set_cap(self.cap.saturating_mul(4));
-    }
-
-    /// From now on keeps every state.
-    pub fn lift(&mut self) {
-        self.set_cap(u32::MAX);
-    }
-
-    fn set_cap(&mut self, cap: u32) {
-        self.cap = cap;
+        self.cap = self.cap.saturating_mul(4);
         for state in std::mem::take(&mut self.reserve) {
             self.sort(state);
         }

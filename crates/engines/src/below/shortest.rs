@@ -74,11 +74,16 @@ pub fn shortest_among(
     let share = budget.time_left().map_or(PATIENCE, |left| (left / 8).min(PATIENCE));
     let (half, whole) = (budget.within(share / 2), budget.within(share));
     let mut trace = known.clone();
-    let mut searched = improve(system, property, &mut trace, max_arrivals, &half);
-    // A run of few contexts has no parts that could be much better.
-    let many = cost(system, &trace).0 > FEW_CONTEXTS;
-    if searched.is_err() && many && windows::improve(system, property, &mut trace, &whole) {
-        searched = improve(system, property, &mut trace, max_arrivals, &whole);
+    // A run of few contexts has no parts that could be much better. Otherwise the search of all runs is better tried from the
+    // run that its parts give, and some of its arrivals are spent on finding out whether that is needed.
+    let few = |trace: &Trace| cost(system, trace).0 <= FEW_CONTEXTS;
+    let trial = if few(known) { max_arrivals } else { max_arrivals / 4 };
+    let mut searched = improve(system, property, &mut trace, trial, &half);
+    if searched.is_err() && !few(known) {
+        if !few(&trace) {
+            windows::improve(system, property, &mut trace, &whole);
+        }
+        searched = improve(system, property, &mut trace, max_arrivals - trial, &whole);
     }
     // A rule that is missing could lead on a shorter way.
     Shortest { trace, minimal: searched.is_ok() && system.incomplete().is_none() }

@@ -94,9 +94,12 @@ fn meet(
         if attempt > 0 && symbolic.grown() {
             symbolic.add_context()?;
             if symbolic.bad() {
-                // A bad state is reachable: without a cap the search is complete and will find it.
-                search.lift();
-                search.run(usize::MAX)?;
+                // A bad state is reachable. Each state is expanded once the cap is large enough, so the search will find it;
+                // without a cap at once, it would go through far more states on the way.
+                while !search.exhausted() {
+                    search.run(usize::MAX)?;
+                    search.raise();
+                }
             }
             let seen = symbolic.visible();
             (0..seen.len() as StateId).for_each(|id| search.learn(&seen.row(id).collect::<Vec<u32>>()));

@@ -1,7 +1,7 @@
 //! The checker of views: writes down what closed means, and has a solver refute every exception.
 
 use super::names::Names;
-use super::obligations::{Setting, entry, obligations};
+use super::obligations::{Closing, entry};
 use super::text::well_formed;
 use super::translate::Unsupported;
 use super::{MOST, Views, weighed};
@@ -19,7 +19,6 @@ pub(crate) fn check(
     judge: &mut Judge<'_>,
 ) -> Result<(), Rejection> {
     let malformed = |what: &str| Err(Rejection::Malformed(what.to_string()));
-    let unsupported = |unsupported: Unsupported| Rejection::Malformed(unsupported.to_string());
     let names = Names::new(program);
     if views.counts.len() != program.templates.len() {
         return malformed("expected a number of threads for each template");
@@ -67,7 +66,7 @@ pub(crate) fn check(
     if names.shared.iter().chain(names.locals.iter().flatten()).any(taken) {
         return malformed("a variable has a name that formulas use for something else");
     }
-    let setting = Setting::new(program, &names, views).map_err(unsupported)?;
+    let closing = Closing::new(program, &names, views)?;
     if !well_formed(&names, views) {
         return malformed("a row speaks of what is not there");
     }
@@ -77,7 +76,7 @@ pub(crate) fn check(
         Rejection::Stopped(stop().unwrap_or_else(|| StopReason::GaveUp(failure.to_string())))
     };
     let mut solver = Process::start(&judge.solver, &stopped).map_err(failed)?;
-    obligations(&setting, |query| {
+    closing.queries(&mut |query| {
         if let Some(witness) = &mut judge.witness {
             witness(&query);
         }
@@ -86,6 +85,12 @@ pub(crate) fn check(
             Some(example) => Err(Rejection::NotClosed(format!("{}, such as with {example}", query.title))),
         }
     })
+}
+
+impl From<Unsupported> for Rejection {
+    fn from(unsupported: Unsupported) -> Rejection {
+        Rejection::Malformed(unsupported.to_string())
+    }
 }
 
 /// Nothing if the query is refuted, else an example.

@@ -1,5 +1,6 @@
 //! The variables that rows of views speak of: as in the program, the local ones of the thread at position p of a view with `@p`.
 
+use allways_model::program::expression::OPEN;
 use allways_model::program::{Program, TemplateId, Type, Variable, slot_name};
 use allways_smt::Term;
 use std::collections::HashSet;
@@ -59,7 +60,8 @@ fn named(variables: &[Variable]) -> Vec<(String, Type, Option<i64>)> {
         while !seen.insert(name.clone()) {
             name.push('\'');
         }
-        (name, ty, *initial)
+        // What has no value yet may have any.
+        (name, ty, initial.filter(|&value| value != OPEN))
     };
     slots.map(name).collect()
 }

@@ -1,231 +1,309 @@
 //! What it takes for views to be closed, as queries that must have no answer.
 //!
-//! [`Setting`] knows a program, a number of threads for each template, and how many are looked at. A [`Crowd`] is some threads
-//! at known locations; the thread at position p has local variables that end with `@p`.
+//! A [`Scene`] is some threads of a state, with terms in place of values. At first each value is a variable of its own; a step
+//! gives another scene, with other terms. That V contains a view of a scene is the formula of its row, with the terms of the
+//! scene for its variables. So all queries are of one form: what is known of a scene, and that something is missing after a
+//! step of it.
 
-use super::bad::{Alternative, alternatives};
-use super::names::{ID, Names, SELF, local, typed};
+use super::names::{ID, Names, local, typed};
+use super::property::Shown;
 use super::translate::{Step, Unsupported, steps, unsupported};
 use super::{Views, weighed};
-use allways_model::program::{LocationId, Program, Span, TemplateId, Type};
+use allways_model::program::{LocationId, Program, Span, TemplateId};
 use allways_smt::{Query, Term};
 use std::collections::HashMap;
-
-/// A program to be looked at through views.
-pub(super) struct Setting<'a> {
-    program: &'a Program,
-    names: &'a Names,
-    /// What a thread at each location can do.
-    steps: Vec<Vec<Step>>,
-    views: &'a Views,
-    /// The ways to violate a property.
-    bad: Vec<Alternative>,
-}
 
 /// The most variables, times locations: each step has a value for each variable.
 const MOST_VALUES: usize = 1 << 20;
 
-/// Threads at known locations.
-type Crowd = Vec<LocationId>;
+/// Views that are to be closed.
+pub(super) struct Closing<'a> {
+    program: &'a Program,
+    names: &'a Names,
+    views: &'a Views,
+    /// What a thread at each location can do.
+    steps: Vec<Vec<Step>>,
+    properties: Vec<Shown<'a>>,
+    /// The names of the shared values of a scene: the variables, then the sums of weights.
+    shared: Vec<String>,
+    /// The same for the local values of a thread of each template: the variables, then the hidden ones.
+    locals: Vec<Vec<String>>,
+}
 
-impl<'a> Setting<'a> {
-    /// Makes one; fails if the properties cannot be said.
+/// Some threads of a state.
+#[derive(Clone)]
+struct Scene {
+    shared: Vec<Term>,
+    threads: Vec<Actor>,
+}
+
+#[derive(Clone)]
+struct Actor {
+    template: TemplateId,
+    location: LocationId,
+    locals: Vec<Term>,
+}
+
+impl<'a> Closing<'a> {
+    /// Translates a program; fails if it has no formulas.
     pub(super) fn new(
         program: &'a Program,
         names: &'a Names,
         views: &'a Views,
-    ) -> Result<Setting<'a>, Unsupported> {
-        let slots = names.locals.iter().map(Vec::len).sum::<usize>().saturating_add(names.shared.len());
-        if slots.saturating_mul(program.locations.len()) > MOST_VALUES {
+    ) -> Result<Closing<'a>, Unsupported> {
+        let own = names.locals.iter().zip(&names.hidden);
+        let locals: Vec<Vec<String>> = own
+            .map(|(locals, hidden)| {
+                let hidden = hidden.iter().map(ToString::to_string);
+                locals.iter().map(|variable| variable.0.clone()).chain(hidden).collect()
+            })
+            .collect();
+        let sums = (0..views.weights.len()).map(weighed);
+        let shared: Vec<String> =
+            names.shared.iter().map(|variable| variable.0.clone()).chain(sums).collect();
+        let values = locals.iter().fold(shared.len(), |sum, locals| sum.saturating_add(locals.len()));
+        if values.saturating_mul(program.locations.len()) > MOST_VALUES {
             return unsupported("a program with so many variables and locations", Span::default());
         }
-        let bad = alternatives(program, names, views)?;
-        let all = LocationId::all(&program.locations).map(|location| steps(program, names, location));
-        Ok(Setting { program, names, steps: all.collect::<Result<_, _>>()?, views, bad })
+        let properties: Vec<Shown<'_>> =
+            program.never.iter().map(|never| Shown::new(names, views, never)).collect();
+        // Whether they have formulas does not depend on the threads.
+        properties.iter().try_for_each(|property| property.violated(&[]).map(drop))?;
+        let steps = LocationId::all(&program.locations).map(|location| steps(program, names, location));
+        Ok(Closing {
+            program,
+            names,
+            views,
+            steps: steps.collect::<Result<_, _>>()?,
+            properties,
+            shared,
+            locals,
+        })
     }
 
-    /// The template of a location at which threads can be.
-    pub(super) fn template(&self, location: LocationId) -> Option<TemplateId> {
-        self.names.templates.get(location.index()).copied().flatten()
-    }
-
-    /// Whether there are that many threads of each template, and all that are anchored are among them.
-    fn possible(&self, crowd: &[LocationId]) -> bool {
-        let of =
-            |template| crowd.iter().filter(|&&location| self.template(location) == Some(template)).count();
-        let fits = |(template, count): (usize, &Option<usize>)| match count {
-            Some(count) if self.views.anchored => of(TemplateId(template)) == *count,
-            Some(count) => of(TemplateId(template)) <= *count,
-            None => true,
-        };
-        crowd.iter().all(|&location| self.template(location).is_some())
-            && self.views.counts.iter().enumerate().all(fits)
-    }
-
-    /// Combinations of templates that views can have, as the locations where these start.
-    fn starts(&self) -> Vec<Crowd> {
-        let mut all: Vec<Vec<TemplateId>> = vec![Vec::new()];
-        for _ in 0..self.views.size {
-            let more = all.iter().flat_map(|chosen| {
-                let least = chosen.last().copied().unwrap_or_default();
-                TemplateId::all(&self.program.templates)
-                    .skip(least.index())
-                    .map(move |next| chosen.iter().copied().chain([next]).collect())
-            });
-            all = more.collect();
+    /// Hands over all queries, until told to stop.
+    pub(super) fn queries<E: From<Unsupported>>(
+        &self,
+        each: &mut dyn FnMut(Query) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let everybody: Vec<usize> = (0..self.views.size).collect();
+        self.starts(TemplateId(0), &mut Vec::new(), &mut |crowd| {
+            let Some(scene) = self.scene(crowd) else { return Ok(()) };
+            let missing = self.contains(&scene, &everybody).negation();
+            let formulas = vec![self.facts(&scene), self.initial(&scene), missing];
+            each(Query {
+                title: format!("a view of an initial state is missing, at {}", self.lines(crowd)),
+                formulas,
+            })
+        })?;
+        for crowd in self.views.rows.keys() {
+            let Some(scene) = self.scene(crowd) else { continue };
+            let known = Term::and([self.facts(&scene), self.contains(&scene, &everybody)]);
+            for property in &self.properties {
+                let violated = property.violated(crowd)?;
+                if violated.as_truth() != Some(false) {
+                    let title = format!("a property is violated at {}", self.lines(crowd));
+                    each(Query { title, formulas: vec![known.clone(), violated] })?;
+                }
+            }
+            for thread in 0..crowd.len() {
+                // What is known is the same of all threads at one location: the first may take the steps of all.
+                if !crowd[..thread].contains(&crowd[thread]) {
+                    self.leaves(&scene, &known, thread, &everybody, each)?;
+                }
+            }
+            for from in LocationId::all(&self.program.locations) {
+                let larger: Vec<LocationId> = crowd.iter().copied().chain([from]).collect();
+                let Some(scene) = self.scene(&larger) else { continue };
+                // The views of these threads: each leaves out one that is not in every view.
+                let all = 0..larger.len();
+                let left_out =
+                    all.clone().filter(|&thread| !self.views.anchors(scene.threads[thread].template));
+                let seen = left_out.map(|left_out| {
+                    let others: Vec<usize> = all.clone().filter(|&thread| thread != left_out).collect();
+                    self.contains(&scene, &others)
+                });
+                let known = Term::and([self.facts(&scene)].into_iter().chain(seen));
+                if known.as_truth() != Some(false) {
+                    self.leaves(&scene, &known, crowd.len(), &everybody, each)?;
+                }
+            }
         }
-        let crowds = all.into_iter().map(|templates| {
-            let mut crowd: Crowd =
-                templates.into_iter().map(|template| entry(self.program, template)).collect();
-            crowd.sort_unstable();
-            crowd
-        });
-        crowds.filter(|crowd| self.possible(crowd)).collect()
+        Ok(())
     }
 
-    fn locals(&self, location: LocationId) -> &[(String, Type, Option<i64>)] {
-        self.template(location).map_or(&[], |template| &self.names.locals[template.index()])
+    /// That a step of a thread goes wrong, or leads to where V does not contain the view of some threads, which V contained.
+    fn leaves<E>(
+        &self,
+        scene: &Scene,
+        known: &Term,
+        thread: usize,
+        viewed: &[usize],
+        each: &mut dyn FnMut(Query) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let within = viewed.contains(&thread);
+        for step in &self.steps[scene.threads[thread].location.index()] {
+            let (line, place) = (step.line, self.lines(&scene.locations(viewed)));
+            let condition = step.condition.replace(&self.meaning(scene, &[thread]));
+            let (title, missing) = match self.after(scene, thread, step) {
+                // Of a thread outside, a view with it among its threads shows that.
+                None if !within => continue,
+                None => (format!("line {line} goes wrong at {place}"), Term::truth(true)),
+                Some(after) if !within && after.shared == scene.shared => continue,
+                Some(after) => {
+                    let who = if within { "a step" } else { "a step of another thread" };
+                    let title = format!("{who} in line {line} leads from {place} out of the views");
+                    (title, self.contains(&after, viewed).negation())
+                }
+            };
+            each(Query { title, formulas: vec![known.clone(), condition, missing] })?;
+        }
+        Ok(())
     }
 
-    fn hidden(&self, location: LocationId) -> &[&'static str] {
-        self.template(location).map_or(&[], |template| &self.names.hidden[template.index()])
+    /// Goes through the places where as many threads as a view has can start, those of templates from this one on last.
+    fn starts<E>(
+        &self,
+        template: TemplateId,
+        crowd: &mut Vec<LocationId>,
+        each: &mut dyn FnMut(&[LocationId]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if crowd.len() == self.views.size {
+            return each(crowd);
+        }
+        for template in TemplateId::all(&self.program.templates).skip(template.index()) {
+            crowd.push(entry(self.program, template));
+            self.starts(template, crowd, each)?;
+            crowd.pop();
+        }
+        Ok(())
     }
 
-    /// What is always true of threads at these locations: types, different numbers, and weights.
-    fn facts(&self, crowd: &[LocationId]) -> Term {
-        let mut facts: Vec<Term> =
-            self.names.shared.iter().map(|(name, ty, _)| typed(*ty, &Term::variable(name))).collect();
-        let numbered = |name: &str, position: usize| Term::variable(&local(name, position));
+    /// Threads at these locations, if there can be threads there, and so many; all values are variables.
+    fn scene(&self, crowd: &[LocationId]) -> Option<Scene> {
+        let mut threads = Vec::new();
         for (position, &location) in crowd.iter().enumerate() {
-            let locals = self.locals(location).iter();
-            facts.extend(locals.map(|(name, ty, _)| typed(*ty, &numbered(name, position))));
-            for &name in self.hidden(location) {
-                facts.push(self.numbers(name, location, &numbered(name, position)));
-                for (other, &elsewhere) in crowd.iter().enumerate().take(position) {
-                    if name == ID || self.template(location) == self.template(elsewhere) {
-                        facts.push(numbered(name, other).equal(&numbered(name, position)).negation());
+            let template = self.names.templates.get(location.index()).copied().flatten()?;
+            let locals =
+                self.locals[template.index()].iter().map(|name| Term::variable(&local(name, position)));
+            threads.push(Actor { template, location, locals: locals.collect() });
+        }
+        for (template, count) in self.views.counts.iter().enumerate() {
+            let template = TemplateId(template);
+            let here = threads.iter().filter(|actor| actor.template == template).count();
+            let all_needed = self.views.anchors(template);
+            if count.is_some_and(|count| here > count || all_needed && here < count) {
+                return None;
+            }
+        }
+        Some(Scene { shared: self.shared.iter().map(|name| Term::variable(name)).collect(), threads })
+    }
+
+    /// What is true of any threads in these places: the types of values, the numbers of threads, and sums of weights.
+    fn facts(&self, scene: &Scene) -> Term {
+        let typing = |(variable, value): (&(String, _, _), &Term)| typed(variable.1, value);
+        let mut facts: Vec<Term> = self.names.shared.iter().zip(&scene.shared).map(typing).collect();
+        for (index, actor) in scene.threads.iter().enumerate() {
+            let variables = &self.names.locals[actor.template.index()];
+            facts.extend(variables.iter().zip(&actor.locals).map(typing));
+            for (nth, name) in self.names.hidden[actor.template.index()].iter().enumerate() {
+                let number = &actor.locals[variables.len() + nth];
+                let (first, end) =
+                    if *name == ID { (1, None) } else { (0, self.views.counts[actor.template.index()]) };
+                facts.push(Term::number(first).at_most(number));
+                facts.extend(end.map(|end| number.less(&Term::number(end as i128))));
+                // No two threads have one number; `self` numbers those of one template.
+                for other in &scene.threads[..index] {
+                    if *name == ID || other.template == actor.template {
+                        let theirs = &other.locals[self.names.locals[other.template.index()].len() + nth];
+                        facts.push(theirs.equal(number).negation());
                     }
                 }
             }
         }
-        for (index, weights) in self.views.weights.iter().enumerate() {
-            let weight = |location: &LocationId| i128::from(weights.get(location).copied().unwrap_or(0));
-            let (seen, sum) =
-                (Term::number(crowd.iter().map(weight).sum::<i128>()), Term::variable(&weighed(index)));
-            if self.views.total() == Some(crowd.len()) {
-                facts.push(sum.equal(&seen));
-            } else if weights.values().all(|&weight| weight >= 0) {
-                facts.push(seen.at_most(&sum));
-            } else if weights.values().all(|&weight| weight <= 0) {
+        let sums = &scene.shared[self.names.shared.len()..];
+        for (index, (weights, sum)) in self.views.weights.iter().zip(sums).enumerate() {
+            let seen = Term::number(
+                scene.threads.iter().map(|actor| self.weight(index, actor.location)).sum::<i128>(),
+            );
+            // Those who are not seen add to the sum, or take from it, or are nobody.
+            let nobody = self.views.total() == Some(scene.threads.len());
+            if nobody || weights.values().all(|&weight| weight >= 0) {
+                facts.push(seen.at_most(sum));
+            }
+            if nobody || weights.values().all(|&weight| weight <= 0) {
                 facts.push(sum.at_most(&seen));
             }
         }
         Term::and(facts)
     }
 
-    /// Which numbers threads at a location can have.
-    fn numbers(&self, name: &str, location: LocationId, value: &Term) -> Term {
-        let count = self.template(location).and_then(|template| self.views.counts[template.index()]);
-        match (name == SELF, count) {
-            (true, Some(count)) => {
-                Term::and([Term::number(0).at_most(value), value.less(&Term::number(count as i128))])
-            }
-            (true, None) => Term::number(0).at_most(value),
-            (false, _) => Term::number(1).at_most(value),
-        }
-    }
-
-    /// What the variables are at the start.
-    fn initial(&self, crowd: &[LocationId]) -> Term {
-        let starts = |initial: &Option<i64>, name: &str| match initial {
-            Some(initial) => Term::variable(name).equal(&Term::number(*initial)),
-            None => Term::truth(true),
+    /// That the values are those at the start.
+    fn initial(&self, scene: &Scene) -> Term {
+        let starts = |(variable, value): (&(String, _, Option<i64>), &Term)| {
+            variable.2.map_or(Term::truth(true), |initial| value.equal(&Term::number(initial)))
         };
-        let shared = self.names.shared.iter().map(|(name, _, initial)| starts(initial, name));
-        let locals = crowd.iter().enumerate().flat_map(|(position, &location)| {
-            let locals = self.locals(location).iter();
-            locals.map(move |(name, _, initial)| starts(initial, &local(name, position)))
-        });
-        let sums = (0..self.views.weights.len())
-            .map(|index| Term::variable(&weighed(index)).equal(&Term::number(0)));
-        Term::and(shared.chain(locals).chain(sums))
-    }
-
-    /// A formula about a view, for these threads of a crowd in this order.
-    fn about(&self, formula: &Term, threads: &[usize]) -> Term {
-        formula.replace(&|name| {
-            let (name, position) = name.rsplit_once('@')?;
-            let position: usize = position.parse().ok()?;
-            Some(Term::variable(&local(name, *threads.get(position)?)))
-        })
-    }
-
-    /// The condition of a step of the thread at a position.
-    fn condition(&self, step: &Step, position: usize) -> Term {
-        self.about(&step.condition, &[position])
-    }
-
-    /// A formula about what is true after a step of the thread at a position, said of what was before.
-    fn after(&self, formula: &Term, (from, step): (LocationId, &Step), position: usize) -> Term {
-        let mut values: HashMap<String, Term> = HashMap::new();
-        let new = |value: &Term| self.about(value, &[position]);
-        for ((name, ..), value) in self.names.shared.iter().zip(&step.shared) {
-            values.insert(name.clone(), new(value));
+        let mut all: Vec<Term> = self.names.shared.iter().zip(&scene.shared).map(starts).collect();
+        // No thread has a weight yet.
+        all.extend(scene.shared[self.names.shared.len()..].iter().map(|sum| sum.equal(&Term::number(0))));
+        for actor in &scene.threads {
+            all.extend(self.names.locals[actor.template.index()].iter().zip(&actor.locals).map(starts));
         }
-        for ((name, ..), value) in self.locals(from).iter().zip(&step.locals) {
-            values.insert(local(name, position), new(value));
+        Term::and(all)
+    }
+
+    /// That V contains the view of these threads: its row allows it in each order in which the locations are sorted.
+    fn contains(&self, scene: &Scene, threads: &[usize]) -> Term {
+        let mut sorted = scene.locations(threads);
+        sorted.sort_unstable();
+        let Some(row) = self.views.rows.get(&sorted) else { return Term::truth(false) };
+        let orders = permutations(threads).into_iter().filter(|order| scene.locations(order) == sorted);
+        Term::and(orders.map(|order| row.replace(&self.meaning(scene, &order))))
+    }
+
+    /// What names mean in a formula about these threads, in this order.
+    fn meaning(&self, scene: &Scene, threads: &[usize]) -> impl Fn(&str) -> Option<Term> + use<> {
+        let shared = self.shared.iter().cloned().zip(scene.shared.iter().cloned());
+        let mut values: HashMap<String, Term> = shared.collect();
+        for (position, &thread) in threads.iter().enumerate() {
+            let actor = &scene.threads[thread];
+            let names = self.locals[actor.template.index()].iter().map(|name| local(name, position));
+            values.extend(names.zip(actor.locals.iter().cloned()));
         }
-        for (index, weights) in self.views.weights.iter().enumerate() {
-            let weight = |location| i128::from(weights.get(&location).copied().unwrap_or(0));
-            let change = step.to.map_or(0, weight) - weight(from);
-            if change != 0 {
-                let name = weighed(index);
-                values.insert(name.clone(), Term::variable(&name).plus(&Term::number(change)));
-            }
+        move |name| values.get(name).cloned()
+    }
+
+    /// The scene after a step of a thread; none if it goes wrong.
+    fn after(&self, scene: &Scene, thread: usize, step: &Step) -> Option<Scene> {
+        let to = step.to?;
+        let meaning = self.meaning(scene, &[thread]);
+        let mut after = scene.clone();
+        let actor = &mut after.threads[thread];
+        let from = std::mem::replace(&mut actor.location, to);
+        let (variables, sums) = after.shared.split_at_mut(self.names.shared.len());
+        let written = variables.iter_mut().zip(&step.shared).chain(actor.locals.iter_mut().zip(&step.locals));
+        written.for_each(|(value, new)| *value = new.replace(&meaning));
+        for (index, sum) in sums.iter_mut().enumerate() {
+            *sum = sum.plus(&Term::number(self.weight(index, to) - self.weight(index, from)));
         }
-        formula.replace(&|name| values.get(name).cloned())
+        Some(after)
     }
 
-    /// Whether a step can matter to threads other than the one that takes it.
-    fn matters(&self, from: LocationId, step: &Step) -> bool {
-        let weight = |weights: &std::collections::BTreeMap<LocationId, i64>, location| {
-            weights.get(&location).copied().unwrap_or(0)
-        };
-        let moves = |weights| step.to.is_some_and(|to| weight(weights, to) != weight(weights, from));
-        let same =
-            |((name, ..), value): (&(String, Type, Option<i64>), &Term)| *value == Term::variable(name);
-        let changes = !self.names.shared.iter().zip(&step.shared).all(same);
-        step.to.is_some() && (changes || self.views.weights.iter().any(moves))
+    /// What a thread at a location adds to a sum.
+    fn weight(&self, sum: usize, location: LocationId) -> i128 {
+        self.views.weights[sum].get(&location).copied().unwrap_or(0).into()
     }
 
-    /// The orders of these threads in which their locations are sorted.
-    fn orders(&self, crowd: &[LocationId], threads: &[usize]) -> Vec<Vec<usize>> {
-        let mut all: Vec<Vec<usize>> = vec![Vec::new()];
-        let mut sorted = threads.to_vec();
-        sorted.sort_by_key(|&thread| crowd[thread]);
-        for place in 0..sorted.len() {
-            let here = crowd[sorted[place]];
-            let extended = all.iter().flat_map(|chosen| {
-                let free =
-                    sorted.iter().filter(|&&thread| crowd[thread] == here && !chosen.contains(&thread));
-                free.map(|&thread| chosen.iter().copied().chain([thread]).collect::<Vec<_>>())
-                    .collect::<Vec<_>>()
-            });
-            all = extended.collect();
-        }
-        all
+    /// Locations by their lines.
+    fn lines(&self, crowd: &[LocationId]) -> String {
+        let lines = crowd.iter().map(|&location| self.program.locations[location].span.line.to_string());
+        format!("lines {}", lines.collect::<Vec<_>>().join(", "))
     }
+}
 
-    /// Each way to leave out one thread, other than an anchor, of a crowd with one more than a view has.
-    fn parts(&self, crowd: &[LocationId]) -> Vec<Vec<usize>> {
-        let loose = |&thread: &usize| !self.anchored(crowd[thread]);
-        let left_out = (0..crowd.len()).filter(loose);
-        left_out.map(|left_out| (0..crowd.len()).filter(|&thread| thread != left_out).collect()).collect()
-    }
-
-    /// Whether a thread at this location is in every view.
-    fn anchored(&self, location: LocationId) -> bool {
-        self.template(location).is_some_and(|template| self.views.anchors(template))
+impl Scene {
+    fn locations(&self, threads: &[usize]) -> Vec<LocationId> {
+        threads.iter().map(|&thread| self.threads[thread].location).collect()
     }
 }
 
@@ -234,89 +312,11 @@ pub(super) fn entry(program: &Program, template: TemplateId) -> LocationId {
     program.procedures[program.templates[template].body].entry
 }
 
-/// That these threads of a crowd are a view in V, if V allows their locations.
-fn viewed(setting: &Setting<'_>, crowd: &[LocationId], threads: &[usize]) -> Option<Term> {
-    let mut locations: Vec<LocationId> = threads.iter().map(|&thread| crowd[thread]).collect();
-    locations.sort_unstable();
-    let formula = setting.views.rows.get(&locations)?;
-    Some(Term::and(setting.orders(crowd, threads).iter().map(|order| setting.about(formula, order))))
-}
-
-/// Hands over all queries that must have no answer for the views to be closed, until told to stop.
-pub(super) fn obligations<E>(
-    setting: &Setting<'_>,
-    mut each: impl FnMut(Query) -> Result<(), E>,
-) -> Result<(), E> {
-    let views = setting.views;
-    let everybody: Vec<usize> = (0..views.size).collect();
-    let never = || Term::truth(false);
-    for crowd in setting.starts() {
-        let view = viewed(setting, &crowd, &everybody).unwrap_or_else(never);
-        let formulas = vec![setting.facts(&crowd), setting.initial(&crowd), view.negation()];
-        each(Query {
-            title: format!("a view of an initial state is missing, at {}", at(setting, &crowd)),
-            formulas,
-        })?;
-    }
-    let locations: Vec<LocationId> = LocationId::all(&setting.program.locations)
-        .filter(|&location| setting.template(location).is_some())
-        .collect();
-    for crowd in views.rows.keys().filter(|crowd| setting.possible(crowd)) {
-        let Some(view) = viewed(setting, crowd, &everybody) else { continue };
-        let facts = setting.facts(crowd);
-        for bad in setting.bad.iter().filter(|bad| bad.met(crowd)) {
-            let formulas = vec![facts.clone(), view.clone(), bad.condition.clone()];
-            each(Query { title: format!("a property is violated at {}", at(setting, crowd)), formulas })?;
-        }
-        for (position, &from) in crowd.iter().enumerate() {
-            if position > 0 && crowd[position - 1] == from {
-                // The threads at one location are interchangeable.
-                continue;
-            }
-            for step in &setting.steps[from.index()] {
-                let line = step.line;
-                let mut formulas = vec![facts.clone(), view.clone(), setting.condition(step, position)];
-                let Some(to) = step.to else {
-                    let title = format!("line {line} goes wrong at {}", at(setting, crowd));
-                    each(Query { title, formulas })?;
-                    continue;
-                };
-                let mut moved = crowd.clone();
-                moved[position] = to;
-                let target = viewed(setting, &moved, &everybody).unwrap_or_else(never);
-                formulas.push(setting.after(&target, (from, step), position).negation());
-                let title =
-                    format!("a step in line {line} leads from {} out of the views", at(setting, crowd));
-                each(Query { title, formulas })?;
-            }
-        }
-        for &from in &locations {
-            let mut more = crowd.clone();
-            more.push(from);
-            if !setting.possible(&more)
-                || !setting.steps[from.index()].iter().any(|step| setting.matters(from, step))
-            {
-                continue;
-            }
-            let parts: Option<Vec<Term>> =
-                setting.parts(&more).iter().map(|part| viewed(setting, &more, part)).collect();
-            let Some(parts) = parts else { continue };
-            let known = Term::and([setting.facts(&more)].into_iter().chain(parts));
-            for step in setting.steps[from.index()].iter().filter(|step| setting.matters(from, step)) {
-                let target = setting.after(&view, (from, step), views.size).negation();
-                let formulas = vec![known.clone(), setting.condition(step, views.size), target];
-                let (line, place) = (step.line, at(setting, crowd));
-                let title =
-                    format!("a step of another thread in line {line} leads from {place} out of the views");
-                each(Query { title, formulas })?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Locations by their lines.
-fn at(setting: &Setting<'_>, crowd: &[LocationId]) -> String {
-    let lines = crowd.iter().map(|&location| setting.program.locations[location].span.line.to_string());
-    format!("lines {}", lines.collect::<Vec<_>>().join(", "))
+/// All orders.
+fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
+    let Some((&first, rest)) = of.split_first() else { return vec![Vec::new()] };
+    let inserted = permutations(rest)
+        .into_iter()
+        .flat_map(|order| (0..=order.len()).map(move |at| [&order[..at], &[first], &order[at..]].concat()));
+    inserted.collect()
 }

@@ -6,6 +6,7 @@
 
 mod expressions;
 
+use super::expression::OPEN;
 use super::{
     Edge, Location, LocationId, LockPlace, Op, Place, ProcedureId, Program, Span, Target, Type, Variable,
 };
@@ -177,13 +178,12 @@ impl Program {
         };
         let variable = expressions::found(variables, slot, length);
         // Several variables may have several types; what is stored through a pointer fits one of them.
-        let is_one = |variable: &Variable| length.is_none() || variable.slot == slot && variable.length == length;
+        let is_one =
+            |variable: &Variable| length.is_none() || variable.slot == slot && variable.length == length;
         let fits = |variable: &Variable| {
             variable.ty == place.ty || !is_one(variable) && matches!(place.ty, Type::Int | Type::Range(..))
         };
-        ensure(variable.is_some_and(fits), place.span, || {
-            "a place is no variable of its type".into()
-        })?;
+        ensure(variable.is_some_and(fits), place.span, || "a place is no variable of its type".into())?;
         ensure(place.ty != Type::Lock, place.span, || "a lock is assigned".into())?;
         match &place.target {
             Target::Others(_) => ensure(variable.is_some_and(|variable| variable.mixed), place.span, || {

@@ -29,6 +29,17 @@ pub fn alternatives(
     steps: &Steps,
     views: &Views,
 ) -> Result<Vec<Alternative>, Unsupported> {
+    // More threads than there are cannot be anywhere.
+    let room = |alternative: &Alternative| match views.total() {
+        Some(total) => alternative.demands.iter().all(|demand| demand.1 <= total),
+        None => true,
+    };
+    // Anchors are in every view; the others must find room beside them.
+    let anchor = |location: &LocationId| {
+        steps.templates.get(location.index()).copied().flatten().is_some_and(|template| views.anchors(template))
+    };
+    let loose = |demand: &&mut (Vec<LocationId>, usize)| !demand.0.iter().all(anchor);
+    let beside = views.size.saturating_sub(views.anchors_in_all());
     let mut all = Vec::new();
     for never in &program.never {
         // All choices of a property have names of their own.
@@ -36,40 +47,20 @@ pub fn alternatives(
         if held.len() + wrong.len() > MOST {
             return Err(Unsupported::new("a property with many alternatives", never.span));
         }
-        all.extend(held.into_iter().chain(wrong));
-    }
-    // More threads than there are cannot be anywhere.
-    let room = |alternative: &Alternative| match views.total() {
-        Some(total) => alternative.demands.iter().all(|demand| demand.1 <= total),
-        None => true,
-    };
-    all.retain(room);
-    // Anchors are in every view; the others must find room beside them.
-    let anchor = |location: &LocationId| {
-        steps
-            .templates
-            .get(location.index())
-            .copied()
-            .flatten()
-            .is_some_and(|template| views.anchors(template))
-    };
-    let beside = views.size.saturating_sub(views.anchors_in_all());
-    for alternative in &mut all {
-        loop {
-            let mut loose: Vec<&mut usize> = Vec::new();
-            for (places, least) in &mut alternative.demands {
-                if !places.iter().all(anchor) {
-                    *least = (*least).min(beside);
-                    loose.push(least);
-                }
-            }
-            if loose.iter().fold(0_usize, |sum, least| sum.saturating_add(**least)) <= beside {
-                break;
-            }
-            if let Some(largest) = loose.into_iter().max() {
-                *largest -= 1;
+        let mut ways: Vec<Alternative> = held.into_iter().chain(wrong).filter(room).collect();
+        // The largest number to which demands have to be lowered. The checker accepts no more.
+        let mut most = beside;
+        for way in &mut ways {
+            let demands: Vec<usize> = way.demands.iter_mut().filter(loose).map(|demand| demand.1).collect();
+            let needed = |most: usize| demands.iter().map(|&least| least.min(most)).sum::<usize>();
+            while needed(most) > beside {
+                most -= 1;
             }
         }
+        for demand in ways.iter_mut().flat_map(|way| &mut way.demands).filter(loose) {
+            demand.1 = demand.1.min(most);
+        }
+        all.extend(ways);
     }
     Ok(all)
 }
@@ -142,9 +133,22 @@ fn violated(expr: &Expr, expected: bool, steps: &Steps, notes: &mut Notes) -> Re
                 }
                 _ => one(Term::truth(true), Vec::new()),
             };
-            Ways { held, wrong: Vec::new() }
+            // When something that counts threads has no value is not asked: it may be at any time.
+            let wrong = if partial(expr) { one(Term::truth(true), Vec::new()) } else { Vec::new() };
+            Ways { held, wrong }
         }
     })
+}
+
+/// Whether an expression divides or takes an element, and so may have no value.
+fn partial(expr: &Expr) -> bool {
+    use Binary::{Divide, Remainder};
+    let mut partial = false;
+    expr.visit(&mut |part| {
+        let divides = matches!(part, Expr::Binary(Divide | Remainder, ..));
+        partial |= divides || matches!(part, Expr::SharedElement(..) | Expr::LocalElement(..));
+    });
+    partial
 }
 
 /// The same for an expression that does not count threads.

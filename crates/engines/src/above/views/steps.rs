@@ -10,6 +10,7 @@
 
 use super::expressions::{Notes, Scope, Values, truth};
 use super::walk::{Hidden, ways};
+use allways_model::program::expression::OPEN;
 use allways_model::program::{Expr, LocationId, Program, Span, TemplateId, Type, Variable, slot_name};
 use allways_smt::Term;
 use std::collections::HashSet;
@@ -230,6 +231,8 @@ fn known(variables: &[Variable]) -> Vec<Known> {
             while !names.insert(name.clone()) {
                 name.push('\'');
             }
+            // What has no value yet may have any.
+            let initial = initial.filter(|&value| value != OPEN);
             all.push(Known { name, ty: variable.ty, initial, hidden: false });
         }
     }

@@ -12,6 +12,7 @@
 //! what it stores was compared with what is known, and the same holds afterwards. A caller's variables do not change
 //! while the callee runs, except by its results, and except those that other threads write: these are never constants.
 
+use super::super::expression::OPEN;
 use super::super::{Expr, Op, Procedure, Program, Type};
 use super::flow::{Forward, goes_on};
 use super::fold::{Known, Scope, constant, fold_step, stored};
@@ -84,7 +85,8 @@ fn propagate(program: &Program, shared: &[Known]) -> Vec<Option<Vec<Known>>> {
 fn at_entry(procedure: &Procedure) -> Vec<Known> {
     let locals = procedure.locals.iter().enumerate().flat_map(|(index, local)| {
         let varies = index < procedure.parameters || local.mixed;
-        local.initial.iter().map(move |initial| initial.filter(|_| !varies))
+        // One that has no value yet has none that is known.
+        local.initial.iter().map(move |initial| initial.filter(|&value| !varies && value != OPEN))
     });
     locals.collect()
 }
