@@ -7,8 +7,13 @@
 //! only so, and go wrong alike. So of the values that may be chosen, those from one below the least constant to one above
 //! the greatest suffice. A group of which a value is used in any other way (in a sum, as an index, in a comparison of two
 //! variables) is left alone.
+//!
+//! Of a choice that stays too wide, a few values are tried, which may find a bug; beside it the step leads to where nothing is
+//! followed any more, which keeps "safe" from coming out.
 
-use allways_model::program::{Binary, Expr, Op, ProcedureId, Program, Slot, Target, Unary, Value};
+use allways_model::program::{
+    Binary, Edge, Expr, Op, Place, ProcedureId, Program, Slot, Target, Unary, Value,
+};
 
 /// A choice is narrowed if so many values remain at most.
 const MOST_VALUES: u64 = 1 << 12;
@@ -45,10 +50,102 @@ pub fn narrow(program: &mut Program) {
     for number in 0..program.locations.len() {
         let procedure = program.locations[number].procedure;
         for edge in 0..program.locations[number].edges.len() {
-            let op = program.locations[number].edges[edge].op.clone();
+            let mut op = program.locations[number].edges[edge].op.clone();
+            compared(&mut op);
             program.locations[number].edges[edge].op = groups.narrowed(op, procedure, program);
         }
+        sample(&mut program.locations[number].edges);
     }
+}
+
+/// The values that are tried of a choice that is too wide.
+const TRIED: (Value, Value) = (-2, 9);
+
+/// Parts steps with choices that are too wide: a few values, and the end of what is followed.
+fn sample(edges: &mut Vec<Edge>) {
+    let mut beyond = Vec::new();
+    for edge in edges.iter_mut() {
+        let mut wide = false;
+        edge.op.expressions().for_each(|expr| expr.visit(&mut |part| wide |= is_wide(part)));
+        if !wide {
+            continue;
+        }
+        let mut over = edge.clone();
+        each_expr(&mut over.op, &mut |expr| {
+            if is_wide(expr) {
+                let (most, one) = (Box::new(Expr::Constant(Value::MAX)), Box::new(Expr::Constant(1)));
+                *expr = Expr::Binary(Binary::Plus, most, one, edge.span);
+            }
+        });
+        beyond.push(over);
+        each_expr(&mut edge.op, &mut |expr| {
+            if let Expr::Choose(low, high) = expr
+                && high.abs_diff(*low) >= MOST_VALUES
+            {
+                (*low, *high) = (TRIED.0.clamp(*low, *high), TRIED.1.clamp(*low, *high));
+            }
+        });
+    }
+    edges.extend(beyond);
+}
+
+fn is_wide(expr: &Expr) -> bool {
+    matches!(expr, Expr::Choose(low, high) if high.abs_diff(*low) >= MOST_VALUES)
+}
+
+/// Calls a function with all expressions of a step, parts first.
+fn each_expr(op: &mut Op, see: &mut dyn FnMut(&mut Expr)) {
+    let (places, values): (&mut [Place], &mut [Expr]) = match op {
+        Op::Assign(places, values, constraint) => {
+            constraint.iter_mut().for_each(|expr| each_part(expr, see));
+            (places, values)
+        }
+        Op::Call(_, values, places) => (places, values),
+        Op::Return(values) | Op::Spawn(_, values) => (&mut [], values),
+        Op::Guard(expr, _) | Op::Assert(expr) => (&mut [], std::slice::from_mut(expr)),
+        _ => (&mut [], &mut []),
+    };
+    values.iter_mut().for_each(|expr| each_part(expr, see));
+    for place in places {
+        if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &mut place.target {
+            each_part(index, see);
+        }
+    }
+}
+
+fn each_part(expr: &mut Expr, see: &mut dyn FnMut(&mut Expr)) {
+    match expr {
+        Expr::SharedElement(_, _, part, _) | Expr::LocalElement(_, _, part, _) | Expr::Unary(_, part) => {
+            each_part(part, see);
+        }
+        Expr::Binary(_, left, right, _) => {
+            each_part(left, see);
+            each_part(right, see);
+        }
+        Expr::If(condition, then, other) => {
+            each_part(condition, see);
+            each_part(then, see);
+            each_part(other, see);
+        }
+        _ => {}
+    }
+    see(expr);
+}
+
+/// Narrows choices that are compared at once with a constant.
+fn compared(op: &mut Op) {
+    each_expr(op, &mut |expr| {
+        let Expr::Binary(operator, left, right, _) = expr else { return };
+        if !compares(*operator) {
+            return;
+        }
+        if let (Expr::Choose(low, high), Expr::Constant(value))
+        | (Expr::Constant(value), Expr::Choose(low, high)) = (&mut **left, &mut **right)
+        {
+            let (least, most) = (value.saturating_sub(1), value.saturating_add(1));
+            (*low, *high) = (least.clamp(*low, *high), most.clamp(*low, *high));
+        }
+    });
 }
 
 impl Groups {

@@ -135,6 +135,8 @@ struct Lowering<'u> {
     integers: Vec<(Class, Span)>,
     /// Which member of a union is accessed.
     members: HashMap<usize, usize>,
+    /// Whether an edge leads to a location.
+    reached: Vec<bool>,
     body: Body,
     here: LocationId,
     lowered: Lowered,
@@ -169,6 +171,7 @@ pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
         accesses: Vec::new(),
         integers: Vec::new(),
         members: HashMap::new(),
+        reached: Vec::new(),
         body: Body::default(),
         here: LocationId(0),
         lowered,
@@ -201,12 +204,14 @@ impl<'u> Lowering<'u> {
 
     /// A new location, to which nothing leads yet.
     fn location(&mut self, span: Span) -> LocationId {
+        self.reached.push(false);
         self.locations.push(Location { procedure: self.body.procedure, edges: Vec::new(), span });
         LocationId(self.locations.len() - 1)
     }
 
     /// An edge from one location to another.
     fn edge(&mut self, from: LocationId, op: Op, to: LocationId, span: Span) {
+        self.reached[to.index()] = true;
         self.locations[from].edges.push(Edge { op, to, span });
     }
 

@@ -41,6 +41,8 @@ pub(super) struct Inlined {
     pub result: Vec<Slot>,
     /// Its labels.
     pub labels: HashMap<String, LocationId>,
+    /// How many atomic sections are open where it returns.
+    pub atomic: Option<usize>,
     /// Whether the call itself is in a loop.
     pub in_loop: bool,
     /// The parts of the text that a `goto` back makes a loop of, in bytes.

@@ -1,7 +1,6 @@
 //! Calls: of functions with a body, of the library, through pointers.
 
 use super::body::{Address, Body, Inlined};
-use super::expressions::truth;
 use super::places::{Target, binary};
 use super::{FUNCTIONS, Lowering, Model, Result, refuse};
 use crate::slots;
@@ -148,6 +147,7 @@ impl Lowering<'_> {
             back,
             result: result.clone(),
             labels: HashMap::new(),
+            atomic: None,
             in_loop,
             loops: jumps_back(body),
         };
@@ -155,11 +155,13 @@ impl Lowering<'_> {
         let exits = std::mem::take(&mut self.body.exits);
         let loops = std::mem::take(&mut self.body.loops);
         self.block_of(body)?;
+        let at_end = self.is_reached().then_some(self.body.atomic);
         self.jump(back, span);
         self.here = back;
         self.body.exits = exits;
         self.body.loops = loops;
-        self.body.calls.pop();
+        let returned = self.body.calls.pop().and_then(|call| call.atomic);
+        self.body.atomic = at_end.or(returned).unwrap_or(self.body.atomic);
         for (parameter, address) in outer {
             match address {
                 Some(address) => self.body.bound.insert(parameter, address),
@@ -310,6 +312,7 @@ impl Lowering<'_> {
             back,
             result: result.clone(),
             labels: HashMap::new(),
+            atomic: None,
             in_loop: true,
             loops: Vec::new(),
         });
@@ -324,12 +327,6 @@ impl Lowering<'_> {
         procedure.parameters = parameters;
         procedure.entry = entry;
         Ok(number)
-    }
-
-    /// The truth of an argument.
-    pub(super) fn argument_truth(&mut self, argument: &Expr) -> Result<Model> {
-        let value = self.value(argument)?;
-        Ok(truth(value))
     }
 }
 

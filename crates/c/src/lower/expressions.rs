@@ -487,6 +487,7 @@ impl Lowering<'_> {
                 // Widening or turning the sign keeps what is not zero.
                 self.condition(part)
             }
+            ExprKind::Cast(part) if matches!(part.ty.plain(), Type::Pointer(_)) => self.condition(part),
             ExprKind::Load(place)
                 if matches!(&place.kind, ExprKind::Variable(variable)
                     if matches!(self.body.bound.get(variable), Some(Address::Known(_)))) =>

@@ -16,12 +16,17 @@ use std::collections::HashMap;
 /// How many objects a site gives out to one thread.
 const POOL: usize = 8;
 
+/// How many elements an object has if it is not known how many are asked for.
+const ELEMENTS: i128 = 16;
+
 /// The objects of a site.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pool {
     object: ObjectId,
     size: usize,
     next: Slot,
+    /// The most bytes that fit, if it is not known how many are asked for.
+    most: Option<Value>,
 }
 
 impl Lowering<'_> {
@@ -44,11 +49,26 @@ impl Lowering<'_> {
             None => self.pool(call, bytes, times, zero, span)?,
         };
         self.heap.insert(key, pool);
+        let mut enough = Model::Constant(1);
+        if let Some(most) = pool.most {
+            let mut asked = self.value(bytes)?;
+            if let Some(times) = times {
+                let kept = self.kept(asked, span)?;
+                let times = self.value(times)?;
+                asked = binary(Operator::Times, kept, times);
+            }
+            let asked = self.kept(asked, span)?;
+            enough = binary(Operator::LessEqual, asked, Model::Constant(most));
+        }
         // The next one: the count goes up, and the address follows from it.
         let slot = self.temporary(span);
         let next = Model::Shared(pool.next);
         let more = binary(Operator::Plus, next.clone(), Model::Constant(1));
         let within = binary(Operator::Less, next.clone(), Model::Constant(POOL as Value));
+        let within = match enough {
+            Model::Constant(_) => within,
+            enough => binary(Operator::And, enough, within),
+        };
         let here = self.here;
         let (fits, over) = (self.location(span), self.location(span));
         self.edge(here, Op::Guard(within.clone(), true), fits, span);
@@ -77,15 +97,13 @@ impl Lowering<'_> {
         let Some(ty) = self.allocated.get(&std::ptr::from_ref(call)).cloned() else {
             return refuse(span, "memory is allocated whose type is not known");
         };
-        let (count, size) =
-            (times.map_or(Some(1), |times| self.constant_value(times)), self.constant_value(bytes));
-        let total = match (count, size) {
-            (Some(count), Some(size)) => count * size,
-            _ => return refuse(span, "memory is allocated whose size is not constant"),
-        };
-        let Some(size) =
-            self.slots_in(&ty, total).filter(|&size| size > 0 && size * POOL <= slots::MOST_SLOTS)
-        else {
+        let count = times.map_or(Some(1), |times| self.constant_value(times));
+        let asked = count.zip(self.constant_value(bytes)).map(|(count, size)| count * size);
+        let element = i128::from(slots::bytes(self.unit, &ty).unwrap_or(0));
+        let total = asked.unwrap_or(ELEMENTS * element);
+        let most = if asked.is_none() { Value::try_from(total).ok() } else { None };
+        let fits = |size: &usize| *size > 0 && *size * POOL <= slots::MOST_SLOTS;
+        let Some(size) = self.slots_in(&ty, total).filter(fits) else {
             return refuse(span, "memory is allocated whose size is not one of whole objects, or too large");
         };
         let leaves = slots::leaves(self.unit, &ty);
@@ -104,7 +122,7 @@ impl Lowering<'_> {
         let object = ObjectId(self.objects.len() - 1);
         let next = self.hidden(&format!("#allocated{}", self.heap.len() + 1));
         let next = self.part(next, int(), 0);
-        Ok(Pool { object, size, next })
+        Ok(Pool { object, size, next, most })
     }
 }
 

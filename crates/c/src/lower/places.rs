@@ -5,6 +5,7 @@ use super::{ADDRESSES, Lowering, Model, ObjectId, Part, REGION, Result, refuse};
 use crate::pointers::Class;
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Storage, Type, VariableId};
+use allways_model::program::expression::OPEN;
 use allways_model::program::{Binary, Place, Slot, Span, Target as ModelTarget, Value};
 
 /// The first slot of an object that an lvalue denotes.
@@ -321,7 +322,7 @@ impl Lowering<'_> {
         let Some(count) = slots::count(unit, &declared.ty) else {
             return refuse(span, format!("`{}` is too large, or its size is not known", declared.name));
         };
-        let initial = zero.then_some(0);
+        let initial = Some(if zero { 0 } else { OPEN });
         let leaves = slots::leaves(unit, &declared.ty);
         let prefix = self.prefix(variable);
         let mut first = None;

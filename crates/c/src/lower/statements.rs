@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::expressions::{not, truth};
+use super::expressions::not;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
 use crate::slots;
@@ -53,13 +53,18 @@ impl Lowering<'_> {
             StmtKind::If(condition, then, other) => {
                 let (yes, no, after) = (self.location(span), self.location(span), self.location(span));
                 self.branch(condition, yes, no)?;
+                let atomic = self.body.atomic;
                 self.here = yes;
                 self.statement(then, None)?;
+                let then_atomic = self.is_reached().then_some(self.body.atomic);
                 self.jump(after, span);
                 self.here = no;
+                self.body.atomic = atomic;
                 if let Some(other) = other {
                     self.statement(other, None)?;
                 }
+                // A way that does not come here has left its sections.
+                self.body.atomic = then_atomic.unwrap_or(self.body.atomic);
                 self.jump(after, span);
                 self.here = after;
             }
@@ -146,6 +151,11 @@ impl Lowering<'_> {
             self.store(&slot, value, span)?;
         }
         Ok(())
+    }
+
+    /// Whether what is lowered next can be reached.
+    pub(super) fn is_reached(&self) -> bool {
+        self.reached[self.here.index()]
     }
 
     fn label(&mut self, name: &str, span: Span) -> LocationId {
@@ -291,6 +301,10 @@ impl Lowering<'_> {
         for (&slot, value) in call.result.iter().zip(values) {
             self.store(&Target::Local(slot), value, span)?;
         }
+        let atomic = self.body.atomic;
+        if let Some(call) = self.body.calls.last_mut() {
+            call.atomic = Some(atomic);
+        }
         self.jump(call.back, span);
         Ok(())
     }
@@ -331,11 +345,6 @@ impl Lowering<'_> {
             Model::Constant(_) => Ok(()),
             condition => self.emit(Op::Guard(condition, true), span),
         }
-    }
-
-    /// That a number is not zero.
-    pub(super) fn assume_value(&mut self, value: Model, span: Span) -> Result<()> {
-        self.assume(truth(value), span)
     }
 }
 

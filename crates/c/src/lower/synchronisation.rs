@@ -71,7 +71,7 @@ impl Lowering<'_> {
                 Ok(Vec::new())
             }
             "assert" | "__VERIFIER_assert" | "__ESBMC_assert" | "__CPROVER_assert" | "klee_assert" => {
-                let holds = self.argument_truth(argument(0)?)?;
+                let holds = self.condition(argument(0)?)?;
                 self.emit(Op::Assert(holds), span)?;
                 zero
             }
@@ -80,8 +80,8 @@ impl Lowering<'_> {
             | "__ESBMC_assume"
             | "__CPROVER_assume"
             | "assume" => {
-                let value = self.value(argument(0)?)?;
-                self.assume_value(value, span)?;
+                let holds = self.condition(argument(0)?)?;
+                self.assume(holds, span)?;
                 zero
             }
             "__VERIFIER_atomic_begin" | "__ESBMC_atomic_begin" | "__CPROVER_atomic_begin" => {
@@ -92,7 +92,7 @@ impl Lowering<'_> {
                 self.leave_atomic(span)?;
                 zero
             }
-            "malloc" | "__builtin_malloc" | "kmalloc" | "valloc" => {
+            "malloc" | "__builtin_malloc" | "kmalloc" | "valloc" | "alloca" | "__builtin_alloca" => {
                 let address = self.allocate(call, argument(0)?, None, false)?;
                 Ok(vec![address])
             }

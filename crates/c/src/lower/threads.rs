@@ -113,6 +113,7 @@ impl Lowering<'_> {
             back,
             result: result.clone(),
             labels: HashMap::new(),
+            atomic: None,
             in_loop: false,
             loops: calls::jumps_back(body),
         });
