@@ -118,6 +118,11 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
         .unwrap_or_else(|| Outcome::unknown(StopReason::GaveUp("nothing applies".to_string())))
         .by(engine.info());
     confirm(&forms, &mut outcome, budget);
+    if let (Verdict::Unsafe(_), Some(why)) = (&outcome.verdict, &task.widened) {
+        outcome.verdict =
+            Verdict::Unknown(StopReason::GaveUp(format!("the counterexample may be none: {why}")));
+        outcome.certified = false;
+    }
     let mut shortened = Shortened::default();
     if outcome.certified && !request.question.bounded() && outcome.figures.schedule.is_none() {
         // The runs of a program with integers are many, and a longer search seldom pays. A small number of threads is tried for

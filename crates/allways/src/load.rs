@@ -145,6 +145,8 @@ pub struct Options {
     pub data_model: DataModel,
     /// The command that preprocesses `.c` files; `cc -E` if none is given.
     pub preprocessor: Option<Vec<String>>,
+    /// Whether a C program that calls functions without a body is refused.
+    pub strict: bool,
 }
 
 /// A notation that can be read.
@@ -216,7 +218,7 @@ impl Reading<'_> {
         let Some(parsed) = parsed else { return Err(LoadError::Faulty(Box::new(diagnostics))) };
         let property = Property { deadlock: self.options.deadlock, ..Property::default() };
         let (threads, source) = (self.options.threads.clone(), self.source);
-        let task = Task { model: model(parsed), property, threads, source };
+        let task = Task { model: model(parsed), property, threads, source, widened: None };
         Ok(Loaded { task, diagnostics, warnings: Vec::new() })
     }
 }
@@ -249,7 +251,7 @@ fn read_program(
 
 /// Reads a C program; `.c` files through the preprocessor.
 fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
-    let Options { init, targets, threads, data_model, preprocessor, .. } = reading.options;
+    let Options { init, targets, threads, data_model, preprocessor, strict, .. } = reading.options;
     reading.refuse(&[
         (init.is_some(), "--init is for .pds files", "the program says itself where it starts"),
         (!targets.is_empty(), "--target is for .pds files", "write `assert` into the program"),
@@ -265,14 +267,14 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         allways_c::read(&own, &LineMap::identity(&own), *data_model)
     };
     let mut diagnostics = Diagnostics::default();
-    let (program, externals) = match parsed {
-        Ok(lowered) => (Some(lowered.program), lowered.externals),
+    let (program, externals, widened) = match parsed {
+        Ok(lowered) => (Some(lowered.program), lowered.externals, lowered.widened),
         Err(errors) => {
             for error in errors {
                 let span = error.span.start as usize..error.span.end as usize;
                 diagnostics.add(Severity::Error, span, || (error.message, None));
             }
-            (None, BTreeSet::new())
+            (None, BTreeSet::new(), Vec::new())
         }
     };
     if let Some(program) = &program {
@@ -281,11 +283,17 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let mut loaded = reading.loaded(program, diagnostics, |program| Model::Program(Arc::new(program)))?;
     if !externals.is_empty() {
         let names: Vec<String> = externals.iter().map(|name| format!("`{name}`")).collect();
+        if *strict {
+            let what = format!("no body is known of {}", names.join(", "));
+            return Err(LoadError::Unfit(what, "give their bodies, or leave out --strict".to_string()));
+        }
         loaded.warnings.push(format!(
             "assumed to have no effect and any result, since no body is known: {}",
             names.join(", ")
         ));
     }
+    // Only what the program contains can widen it.
+    loaded.task.widened = widened.first().map(|(span, why)| format!("line {}: {why}", span.line));
     Ok(loaded)
 }
 

@@ -226,7 +226,9 @@ impl TraceWriter<'_> {
         // A procedure was entered: its parameters are new.
         let entered = after.stack.len() > depth;
         let old = before.and_then(|before| before.stack.get(after.stack.len() - 1));
-        for (number, variable) in procedure.locals.iter().enumerate() {
+        let shown =
+            procedure.locals.iter().enumerate().filter(|(_, variable)| !variable.name.starts_with('#'));
+        for (number, variable) in shown {
             for index in 0..variable.slots() {
                 let value = top.locals[variable.slot + index];
                 let differs = match old {

@@ -27,6 +27,8 @@ pub struct Task {
     pub threads: Counts,
     /// The text that it was read from; empty if there is none.
     pub source: Source,
+    /// Why the model may do more than what it was read from, so that a counterexample may be none.
+    pub widened: Option<String>,
 }
 
 /// A text, and what to call it in messages: a path, or the option that it was given with.
@@ -75,7 +77,7 @@ impl Task {
     /// The question whether a model can go wrong.
     pub fn new(model: Model) -> Task {
         let (property, threads, source) = (Property::default(), Counts::default(), Source::default());
-        Task { model, property, threads, source }
+        Task { model, property, threads, source, widened: None }
     }
 
     /// The program, if it is one.

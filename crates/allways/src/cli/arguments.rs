@@ -3,6 +3,7 @@
 use super::Failure;
 use super::session::Limits;
 use crate::load::Options;
+use allways_c::typed::DataModel;
 use allways_engines::below::schedules::engine::Scheduler;
 use allways_engines::{Engine, Engines, Question};
 use allways_model::threads::Counts;
@@ -78,7 +79,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub struct Check {
-    /// Programs (.aw or .bp), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
+    /// Programs (.aw or .bp, or C in .c or .i), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
     /// avoid), or counter systems (.spec of mist; .tts, with FILE.prop and FILE.init).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -101,7 +102,7 @@ pub struct Check {
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub struct Reach {
-    /// A program (.aw or .bp), or rules (.pds, with FILE.init beside for where they start).
+    /// A program (.aw or .bp, or C in .c or .i), or rules (.pds, with FILE.init beside for where they start).
     pub file: PathBuf,
     /// List the visible states.
     #[arg(long)]
@@ -214,6 +215,23 @@ pub struct Start {
     /// Keep variables of a program where they cannot matter, as a comparison.
     #[arg(long)]
     pub unreduced: bool,
+    /// Of a C program: the sizes of its types [default: lp64].
+    #[arg(long, value_name = "MODEL")]
+    pub data_model: Option<Sizes>,
+    /// The command that preprocesses .c files [default: cc -E].
+    #[arg(long, value_name = "COMMAND")]
+    pub cpp: Option<String>,
+    /// Of a C program: where a function has no body, refuse it instead of assuming that it does nothing and returns anything.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sizes {
+    /// `int`, `long` and pointers of 32 bits.
+    Ilp32,
+    /// `long` and pointers of 64 bits.
+    Lp64,
 }
 
 impl Start {
@@ -222,6 +240,15 @@ impl Start {
         Options {
             init: self.init.clone(),
             threads: self.threads.clone().unwrap_or_default(),
+            data_model: match self.data_model {
+                Some(Sizes::Ilp32) => DataModel::Ilp32,
+                Some(Sizes::Lp64) | None => DataModel::Lp64,
+            },
+            preprocessor: self
+                .cpp
+                .as_ref()
+                .map(|command| command.split_whitespace().map(str::to_string).collect()),
+            strict: self.strict,
             ..Options::default()
         }
     }

@@ -306,7 +306,7 @@ impl Lowering<'_> {
             }
             ExprKind::Cast(part) => self.values(part),
             ExprKind::Assign(to, value) => {
-                self.assign(to, value)?;
+                self.assign(to, value, expr.span)?;
                 let place = self.place(to)?;
                 Ok(self.load_all(&place, count, expr.span))
             }
@@ -595,7 +595,7 @@ impl Lowering<'_> {
                     self.place(to)?;
                     return Ok(nothing);
                 }
-                let stored = self.assign(to, value)?;
+                let stored = self.assign(to, value, span)?;
                 Ok(if wanted { stored } else { nothing })
             }
             ExprKind::AssignOp(_, to, value, _) if matches!(to.ty.plain(), Type::Float(_)) => {
@@ -686,8 +686,7 @@ impl Lowering<'_> {
     }
 
     /// `to = value`: what is stored.
-    pub(super) fn assign(&mut self, to: &Expr, value: &Expr) -> Result<Model> {
-        let span = to.span;
+    pub(super) fn assign(&mut self, to: &Expr, value: &Expr, span: Span) -> Result<Model> {
         if matches!(to.ty.plain(), Type::Record(_)) {
             let values = self.values(value)?;
             let mut kept = Vec::new();

@@ -127,7 +127,7 @@ impl Lowering<'_> {
             && path.is_empty()
         {
             let expr = Expr { kind: ExprKind::Variable(variable), ty: ty.clone(), span };
-            self.assign(&expr, value)?;
+            self.assign(&expr, value, span)?;
             return Ok(());
         }
         let Some(count) = slots::count(unit, ty) else {

@@ -28,7 +28,6 @@ pub(super) struct Start {
     /// Its number, and the flag of its creation.
     thread: Option<(usize, Slot)>,
     argument: Argument,
-    span: Span,
 }
 
 /// What a thread gets.
@@ -53,8 +52,7 @@ impl Lowering<'_> {
     pub(super) fn main(&mut self, function: FunctionId) -> Result<()> {
         let span = self.unit.functions[function.0].span;
         self.template("main".to_string(), Count::Fixed(1), false, span);
-        let start =
-            Start { function, template: 0, many: false, thread: None, argument: Argument::Nothing, span };
+        let start = Start { function, template: 0, many: false, thread: None, argument: Argument::Nothing };
         self.thread(start)
     }
 
@@ -100,7 +98,7 @@ impl Lowering<'_> {
         };
         if let Some((_, flag)) = start.thread {
             let created = binary(Operator::Equal, Model::Shared(flag), Model::Constant(1));
-            self.emit(Op::Guard(created, true), start.span)?;
+            self.emit(Op::Guard(created, true), span)?;
         }
         let result: Vec<Slot> = match function.ty.result.plain() {
             Type::Pointer(_) | Type::Int(_) if start.thread.is_some() => vec![self.block(1, span)],
@@ -219,10 +217,8 @@ impl Lowering<'_> {
         if many {
             let argument = self.settled(argument, span)?;
             let template = self.spawned(function, &name, uses, span);
-            self.emit(
-                Op::Spawn(TemplateId(template), vec![if uses { argument } else { Model::Constant(0) }]),
-                span,
-            )?;
+            let argument = if uses { argument } else { Model::Constant(0) };
+            self.emit(Op::Spawn(TemplateId(template), vec![argument]), span)?;
             number = Model::Constant(0);
         } else {
             let flags = self.hidden(&format!("#created {name}"));
@@ -244,14 +240,8 @@ impl Lowering<'_> {
                 Argument::Stored(slot)
             };
             let template = self.template(name, Count::Fixed(1), false, span);
-            let start = Start {
-                function,
-                template,
-                many: false,
-                thread: Some((thread, flag)),
-                argument: passed,
-                span,
-            };
+            let start =
+                Start { function, template, many: false, thread: Some((thread, flag)), argument: passed };
             self.starts.push(start);
             number = Model::Constant(thread as Value + 1);
             // The caller learns the number before the thread can run.
@@ -280,7 +270,7 @@ impl Lowering<'_> {
         let template = self.template(name.to_string(), Count::Fixed(0), true, span);
         self.many.insert(function, template);
         let argument = if uses { Argument::Passed } else { Argument::Nothing };
-        self.starts.push(Start { function, template, many: true, thread: None, argument, span });
+        self.starts.push(Start { function, template, many: true, thread: None, argument });
         template
     }
 

@@ -36,7 +36,12 @@ pub fn alternatives(
     };
     // Anchors are in every view; the others must find room beside them.
     let anchor = |location: &LocationId| {
-        steps.templates.get(location.index()).copied().flatten().is_some_and(|template| views.anchors(template))
+        steps
+            .templates
+            .get(location.index())
+            .copied()
+            .flatten()
+            .is_some_and(|template| views.anchors(template))
     };
     let loose = |demand: &&mut (Vec<LocationId>, usize)| !demand.0.iter().all(anchor);
     let beside = views.size.saturating_sub(views.anchors_in_all());
