@@ -27,6 +27,32 @@ fn time_runs_out() {
     assert!(run.verdict().ends_with(", because the time limit was reached"), "{run:?}");
 }
 
+/// What is reported is the time of the process: nothing that takes long is left to do when the clock is read, such as to free
+/// what was stored. (States that are listed are written after that, since the time is a part of what is written.)
+///
+/// Both times are of one run, so how fast the machine is does not matter. A machine that is busy may keep a process waiting after
+/// it has read the clock, but not each time: one run of five has to be right, and work that is done after the clock is read is
+/// done in all of them.
+#[test]
+fn the_time_reported_is_the_time_taken() {
+    let path = endless(&folder("reported"));
+    for command in [
+        format!("reach {path} --engine druba --timeout 1500ms --json"),
+        format!("reach {path} --engine free --timeout 1500ms --json"),
+        format!("check {path} --engine druba --target 2|2,2,2,2,2,2,2,2,2,2 --timeout 1500ms --json"),
+    ] {
+        let ratio = || {
+            let started = Instant::now();
+            let run = allways(&command);
+            let taken = started.elapsed().as_secs_f64();
+            assert!(taken > 1.0, "{taken} s");
+            run.json()["seconds"].as_f64().expect("a number") / taken
+        };
+        let ratios: Vec<f64> = (0..5).map(|_| ratio()).take_while(|ratio| *ratio < 0.9).collect();
+        assert!(ratios.len() < 5, "{command}: {ratios:?} of the time is reported");
+    }
+}
+
 #[test]
 fn absurd_times() {
     let run = allways("check lock-racy.pds --timeout 0s");

@@ -133,3 +133,17 @@ fn a_reader_may_go_away() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+/// `--window` is where an engine starts: `sandwich` keeps more of each stack if so many symbols do not decide, `cuba` does not.
+#[test]
+fn a_window_is_kept_or_grows() {
+    let folder = common::folder("window");
+    for (engine, expected) in [("sandwich", "window 3"), ("cuba", "window 2")] {
+        let path = folder.join(engine);
+        let path = path.display();
+        let run = allways(&format!("reach cuba-figure-1.pds --engine {engine} --window 2 --evidence {path}"));
+        assert_eq!(run.code, 0, "{run:?}");
+        let text = std::fs::read_to_string(path.to_string()).expect("an invariant");
+        assert!(text.lines().any(|line| line == expected), "{engine}: {text}");
+    }
+}

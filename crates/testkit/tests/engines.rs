@@ -2,8 +2,9 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of random systems.
 
+use allways_engines::below::shortest;
 use allways_engines::{Engine, Question};
-use allways_evidence::Verdict;
+use allways_evidence::{Counterexample, Verdict};
 use allways_testkit::conformance::{ask, avoid, conforms_within, engines};
 use allways_testkit::corpus::{self, Count};
 use allways_testkit::{families, random, reference};
@@ -52,6 +53,32 @@ fn a_trace_takes_more_states_than_a_look() {
     let question = Question { max_states: Some(4000), property: avoid(first), ..bounds() };
     let verdict = ask(*sandwich, &system, &question).verdict;
     assert!(matches!(verdict, Verdict::Unsafe(_)), "{verdict:?}");
+}
+
+/// A trace within a bound on contexts has no more of them. A state may be reachable in so many contexts although the run on which
+/// it was found first is not, as in `lock-racy.pds`.
+#[test]
+fn traces_stay_within_the_bound_on_contexts() {
+    let contexts = engines().iter().find(|engine| engine.info().name == "contexts").expect("an engine");
+    let mut traces = 0;
+    let racy = corpus::entry(&corpus::folder().join("lock-racy.pds"));
+    for seed in random::seeds(1000) {
+        let system = if seed == 0 { racy.system.clone() } else { random::system(seed, random::SMALL) };
+        let Some((states, _)) = reference::reachable(&system, 3, 2000) else { continue };
+        for visible in reference::visible(&states).iter().rev().take(3) {
+            for bound in 1..5 {
+                let question = Question { property: avoid(visible), contexts: Some(bound), ..bounds() };
+                if let Verdict::Unsafe(Counterexample::Trace(trace)) =
+                    ask(*contexts, &system, &question).verdict
+                {
+                    traces += 1;
+                    let found = shortest::cost(&system, &trace).0;
+                    assert!(found <= bound, "{seed}: {found} contexts within {bound}");
+                }
+            }
+        }
+    }
+    assert!(traces > 1000, "{traces}");
 }
 
 #[test]

@@ -287,7 +287,7 @@ pub struct Search {
     /// Leave out states with a stack of more than N symbols (engine free).
     #[arg(long, value_name = "N", conflicts_with = "no_frontier")]
     pub max_depth: Option<usize>,
-    /// Keep N symbols of each stack when bounding from above (engines auto, sandwich, tops and cuba's).
+    /// Keep at least N symbols of each stack when bounding from above (engines auto, sandwich, tops and cuba's).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub window: Option<u32>,
     /// Treat threads with the same rules and the same start as different ones.

@@ -74,6 +74,8 @@ fn print(arguments: &Reach, reached: &Reached<'_>, session: &Session, context: &
         details.push(words::count(delays, "delay"));
     }
     details.extend(figures.contexts.map(|contexts| words::count(contexts, "context")));
+    // Sorts them, which may take a while: before the clock is read.
+    let states_listed = reached.states().filter(|_| arguments.states);
     details.push(words::duration(session.elapsed()));
     let (word, rest) = match (&outcome.verdict, because(outcome)) {
         (Verdict::Unknown(StopReason::Bound(bound)), _) if *bounded => {
@@ -93,7 +95,7 @@ fn print(arguments: &Reach, reached: &Reached<'_>, session: &Session, context: &
         if arguments.search.stats {
             stats.write(out)?;
         }
-        match reached.states().filter(|_| arguments.states) {
+        match states_listed {
             Some(states) => states.try_for_each(|state| writeln!(out, "{state}")),
             None => Ok(()),
         }
@@ -103,6 +105,8 @@ fn print(arguments: &Reach, reached: &Reached<'_>, session: &Session, context: &
 fn print_json(arguments: &Reach, reached: &Reached<'_>, session: &Session, context: &mut Context) {
     let outcome = &reached.outcome;
     let figures = &outcome.figures;
+    // Sorts them, which may take a while: before the clock is read.
+    let states = reached.states().filter(|_| arguments.states);
     let object = Object {
         engine: outcome.engine.map_or("", |info| info.name),
         file: arguments.file.display().to_string(),
@@ -123,7 +127,7 @@ fn print_json(arguments: &Reach, reached: &Reached<'_>, session: &Session, conte
             Verdict::Safe(_) | Verdict::Unsafe(_) => None,
         },
         stats: arguments.search.stats.then_some(&reached.stats),
-        states: reached.states().filter(|_| arguments.states),
+        states,
     };
     context.output.json(&object);
 }

@@ -8,10 +8,11 @@
 //! reachability is tested ([`finite_contexts`](crate::above::finite_contexts)), and the exploration gives up if it fails.
 
 use crate::above::finite_contexts::require_finite_contexts;
+use crate::below::shortest::{cost, shortest};
 use crate::budget::{Budget, Progress};
 use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::{Disabled, Halt, Space, StateId};
-use allways_evidence::{StopReason, Verdict};
+use allways_evidence::{StopReason, Trace, Verdict};
 use allways_model::pushdown::Pushdown;
 use allways_model::symmetry::Kinds;
 
@@ -109,11 +110,22 @@ impl<'a> Contexts<'a> {
         }
     }
 
+    /// A run to a bad state within the bound. A state remembers where it was found from first; another run to it may have
+    /// come with the thread that moves next, and only that one stays within the bound.
+    fn trace(&self, bad: StateId) -> Trace {
+        let system = self.space.threads.system();
+        let found = self.space.trace(bad);
+        if cost(system, &found).0 <= self.contexts {
+            return found;
+        }
+        shortest(system, &self.question.property, &found, self.budget).trace
+    }
+
     /// The report on a run that ended so.
     pub fn report(self, verdict: Result<Verdict, Halt>) -> Outcome {
         let verdict = match verdict {
             Ok(verdict) => verdict,
-            Err(Halt::Bad(state)) => Verdict::from(self.space.trace(state)),
+            Err(Halt::Bad(state)) => Verdict::from(self.trace(state)),
             Err(Halt::Stop(reason)) => Verdict::Unknown(reason),
         };
         let exact = matches!(verdict, Verdict::Safe(_));
