@@ -1,10 +1,13 @@
 //! Numbers that name something, each kind with a type of its own, so that mixing them up does not compile.
 //!
-//! A newtype made by [`index_type!`](crate::index_type) is as large and as fast as the number in it, and is printed and
-//! read as that number. It is made by its constructor, `LocationId(3)`; it is a number again with `.0`, or with `index()` where a
-//! `usize` is wanted. What it numbers, if that is said, can be looked up in a `Vec` or a slice by it: `locations[location]`,
-//! and gone through: `LocationId::each(&locations)`.
-//! Tables beside that, such as a `Vec<bool>` with an entry for each location, are read at `location.index()`.
+//! A newtype made by [`index_type!`](crate::index_type) is as large and as fast as the number in it, and is printed and read
+//! as that number. It is made by its constructor, `LocationId(3)`; it is a number again with `.0`, or with `index()` where a
+//! `usize` is wanted. What it numbers, if that is said, can be looked up by it in a `Vec` or a slice, `locations[location]`,
+//! and gone through, `LocationId::each(&locations)`. Tables beside that, such as a `Vec<bool>` with an entry for each location,
+//! are read at `location.index()`.
+//!
+//! Rows of numbers that mean something else in each column, as in the store of the engines, stay rows of `u32`. So do long
+//! lists that are hashed, compared or searched in hot loops: the standard library does that faster for plain numbers.
 //!
 //! ```compile_fail
 //! # use allways_model::program::{ProcedureId, Program};
