@@ -219,7 +219,8 @@ impl<'a> Analyser<'a> {
 
     /// The place of a part of the parser's text.
     fn span(&self, range: Range) -> Span {
-        self.map.span(self.normal.original(range.start), self.normal.original(range.end))
+        let (start, end) = self.normal.extent(range.start, range.end);
+        self.map.span(start, end)
     }
 
     fn error<T>(&self, range: Range, message: impl Into<String>) -> Res<T> {

@@ -1,5 +1,6 @@
 //! Reads every `.i` and `.c` file below the folders that `ALLWAYS_C_CORPUS` names (with `:` between them), and says which
-//! ones are refused and why. Without the variable there is nothing to do.
+//! ones are refused and why. Without the variable there is nothing to do. `ALLWAYS_C_MODEL` may say `ilp32` or `lp64`;
+//! without it, a file that is read in one of them is read.
 //!
 //! `ALLWAYS_C_CORPUS=… cargo test -p allways-c --test corpus -- --nocapture`
 
@@ -19,7 +20,13 @@ fn read(path: &Path) -> Result<(), String> {
     let first = |model| {
         analyse(&source.text, &source.map, model).map(|_| ()).map_err(|errors| errors.into_iter().next())
     };
-    match first(DataModel::Lp64).or_else(|_| first(DataModel::Ilp32)) {
+    let only = std::env::var("ALLWAYS_C_MODEL").ok();
+    let done = match only.as_deref() {
+        Some("ilp32") => first(DataModel::Ilp32),
+        Some(_) => first(DataModel::Lp64),
+        None => first(DataModel::Lp64).or_else(|_| first(DataModel::Ilp32)),
+    };
+    match done {
         Ok(()) => Ok(()),
         Err(None) => Err("no reason".to_string()),
         Err(Some(error)) => Err(format!("{} at {}:{}", error.message, error.span.line, error.span.column)),

@@ -4,7 +4,7 @@ mod show;
 
 use allways_c::sema::{CError, analyse};
 use allways_c::source::LineMap;
-use allways_c::typed::{DataModel, Storage, Unit, Variable};
+use allways_c::typed::{DataModel, Span, StmtKind, Storage, Unit, Variable};
 
 fn try_read(text: &str, model: DataModel) -> Result<Unit, Vec<CError>> {
     analyse(text.as_bytes(), &LineMap::identity(text.as_bytes()), model)
@@ -221,6 +221,21 @@ fn static_values_are_constant() {
         refused("int g(void); int x = g();"),
         ["1:22 the initial value of something static is not constant"]
     );
+}
+
+#[test]
+fn places_cover_what_they_name() {
+    let text = "int f(int x)\n{\n  return x +  12345   ;\n}\nint y = 'a'  ;";
+    let unit = read(text);
+    let StmtKind::Return(Some(sum)) = &unit.functions[0].body.as_ref().unwrap()[0].kind else {
+        panic!("no return")
+    };
+    let words = |span: Span| &text[span.start as usize..span.end as usize];
+    assert_eq!(words(sum.span), "x +  12345");
+    assert_eq!((sum.span.line, sum.span.column), (3, 10));
+    assert_eq!(words(unit.functions[0].body.as_ref().unwrap()[0].span), "return x +  12345   ;");
+    assert_eq!(words(variable(&unit, "y").initial[0].value.span), "'a'");
+    assert_eq!(words(unit.functions[0].span), "f");
 }
 
 #[test]
