@@ -66,6 +66,7 @@ fn read(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec<CError
     let normal = normalise(text).map_err(refuse)?;
     let tree = parse(&normal).map_err(refuse)?;
     let mut analyser = Analyser::new(&normal, map, model);
+    analyser.refuse_attributes();
     for node in &tree.0 {
         if node.span.start < Normal::start() {
             continue;

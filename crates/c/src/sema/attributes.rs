@@ -1,7 +1,7 @@
 //! What attributes say about layouts. They were taken out of the text before it was parsed; they are found again by the
 //! place that they stood at.
 
-use super::{Analyser, Res, int};
+use super::{Analyser, CError, Res, int};
 use crate::normalise::{Attributes, normalise};
 use crate::parse::parse;
 use crate::typed::{ExprKind, Type};
@@ -24,6 +24,18 @@ pub(super) struct Said {
 }
 
 impl Analyser<'_> {
+    /// Refuses attributes that make code run where none is written.
+    pub(super) fn refuse_attributes(&mut self) {
+        for block in &self.normal.attributes {
+            let hidden = |name: &str| matches!(name, "cleanup" | "constructor" | "destructor");
+            for (name, _) in block.list.iter().filter(|(name, _)| hidden(name)) {
+                let span = self.map.span(block.start, block.start + "__attribute__".len());
+                let message = format!("the attribute `{name}` is not supported");
+                self.errors.push(CError { span, message });
+            }
+        }
+    }
+
     /// The type that attributes make of another one. Vectors are structs that nothing can be done with.
     pub(super) fn attributed(&mut self, said: &Said, ty: Type) -> Type {
         let ty = match (ty, said.mode) {
