@@ -183,6 +183,15 @@ fn declarations_of_one_name_are_merged() {
 }
 
 #[test]
+fn constructors_run_first() {
+    let text = "static void __attribute__((constructor)) set(void) { } int main(void) { return 0; }";
+    let unit = read(text);
+    let main = unit.functions.iter().find(|function| function.name == "main").unwrap();
+    assert_eq!(show::block(&unit, main.body.as_ref().unwrap()), "{ set():void; return 0; }");
+    assert_eq!(refused("void f(int *); void g(void) { int x __attribute__((cleanup(f))); }").len(), 1);
+}
+
+#[test]
 fn scopes_hide_names() {
     let text = "int x = 1; typedef int T; void f(int y) { int x = y; { T x = 3; y = x; long T = 2; y = T; } x = 4; T z = x; }";
     let unit = read(text);
