@@ -263,6 +263,7 @@ fn errors_have_places_and_reasons() {
         refused("__int128 x; void f(void) { x = x + 1; }"),
         ["1:32 operands of types `struct __int128` and `int`"]
     );
+    assert_eq!(refused("unknown_t x;"), ["1:1 `unknown_t` is not read here; expected `;` or a type"]);
     let many: String = (0..50).map(|number| format!("int f{number}(void) {{ return a; }}\n")).collect();
     assert_eq!(refused(&many).len(), 20);
 }
