@@ -59,6 +59,17 @@ impl Normal {
         PREFIX.len()
     }
 
+    /// The place in the text that was read of a part of the text for the parser: without the blanks that the parser went
+    /// over, and with all of a literal that was made shorter.
+    pub(crate) fn extent(&self, start: usize, end: usize) -> (usize, usize) {
+        let (start, end) = (self.original(start), self.original(end));
+        let part = self.bare.get(start..end).unwrap_or(b"");
+        let end = start + part.trim_ascii_end().len();
+        let taken = |(bare, clean): &(&u8, &u8)| bare.is_ascii_whitespace() && !clean.is_ascii_whitespace();
+        let rest = self.bare.iter().skip(end).zip(self.clean.iter().skip(end));
+        (start, if end > start { end + rest.take_while(taken).count() } else { end })
+    }
+
     /// The place in the text that was read for one in the text for the parser.
     pub(crate) fn original(&self, at: usize) -> usize {
         let next = self.anchors.partition_point(|&(new, _)| new <= at);

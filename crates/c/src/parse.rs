@@ -85,24 +85,31 @@ pub(crate) fn parse(normal: &Normal) -> Result<TranslationUnit, Refusal> {
                 }
             };
             let end = start + found.len();
-            let mut expected: Vec<&str> = error
-                .expected
-                .iter()
-                .copied()
-                .filter(|word| !word.starts_with('[') && !word.contains("__"))
-                .collect();
-            expected.sort_unstable();
             let what = if found.is_empty() { "the end".to_string() } else { format!("`{found}`") };
-            let hint = match expected.as_slice() {
-                [] => String::new(),
-                [one] => format!("; expected `{one}`"),
-                some if some.len() <= 6 => format!("; expected one of `{}`", some.join("` `")),
-                some => match [";", ")", "}"].into_iter().find(|sign| some.contains(sign)) {
-                    Some(sign) => format!("; is a `{sign}` missing?"),
-                    None => String::new(),
-                },
-            };
+            let hint = hint(error.expected.iter().copied());
             Err((start, end, format!("{what} is not read here{hint}")))
         }
+    }
+}
+
+/// What might help, of all that the parser would have taken.
+fn hint<'t>(expected: impl Iterator<Item = &'t str>) -> String {
+    let words = expected.filter(|word| !word.is_empty() && !word.starts_with('[') && !word.contains("__"));
+    let mut words: Vec<String> = words
+        .map(|word| match word {
+            "<typedef_name>" => "a type".to_string(),
+            "identifier" | "<identifier>" => "a name".to_string(),
+            _ => format!("`{word}`"),
+        })
+        .collect();
+    words.sort_unstable();
+    match words.as_slice() {
+        [] => String::new(),
+        [one] => format!("; expected {one}"),
+        [some @ .., last] if some.len() < 6 => format!("; expected {} or {last}", some.join(", ")),
+        _ => match ["`;`", "`)`", "`}`"].into_iter().find(|sign| words.iter().any(|word| word == sign)) {
+            Some(sign) => format!("; is a {sign} missing?"),
+            None => String::new(),
+        },
     }
 }

@@ -25,11 +25,12 @@ use crate::normalise::{Normal, as_written, normalise};
 use crate::parse::{STACK, parse};
 use crate::source::{LineMap, MAX_TEXT};
 use crate::typed::{
-    DataModel, Expr, Function, FunctionId, FunctionType, Int, RecordId, Span, Type, Unit, VariableId,
+    DataModel, Expr, ExprKind, Function, FunctionId, FunctionType, Int, RecordId, Span, Stmt, StmtKind, Type,
+    Unit, VariableId,
 };
 use lang_c::ast::ExternalDeclaration;
 use lang_c::span::Span as Range;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The most errors that are collected.
 pub const MAX_ERRORS: usize = 20;
@@ -66,6 +67,7 @@ fn read(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec<CError
     let normal = normalise(text).map_err(refuse)?;
     let tree = parse(&normal).map_err(refuse)?;
     let mut analyser = Analyser::new(&normal, map, model);
+    analyser.refuse_attributes();
     for node in &tree.0 {
         if node.span.start < Normal::start() {
             continue;
@@ -153,6 +155,8 @@ struct Analyser<'a> {
     constants: HashMap<VariableId, Expr>,
     /// Unions whose members are passed instead of them.
     transparent: HashSet<RecordId>,
+    /// Functions that run before `main`.
+    constructors: BTreeSet<String>,
     inside: Option<Inside>,
     /// The length of the array that was declared last, if it is computed.
     length: Option<Expr>,
@@ -196,6 +200,7 @@ impl<'a> Analyser<'a> {
             globals: HashMap::new(),
             constants: HashMap::new(),
             transparent: HashSet::new(),
+            constructors: BTreeSet::new(),
             inside: None,
             length: None,
             va_list: None,
@@ -219,7 +224,8 @@ impl<'a> Analyser<'a> {
 
     /// The place of a part of the parser's text.
     fn span(&self, range: Range) -> Span {
-        self.map.span(self.normal.original(range.start), self.normal.original(range.end))
+        let (start, end) = self.normal.extent(range.start, range.end);
+        self.map.span(start, end)
     }
 
     fn error<T>(&self, range: Range, message: impl Into<String>) -> Res<T> {
@@ -282,8 +288,28 @@ impl<'a> Analyser<'a> {
         }
     }
 
+    /// Lets `main` start with the calls of constructors, in the order of their definitions.
+    fn call_constructors(&mut self) {
+        let mut calls = Vec::new();
+        for (number, function) in self.unit.functions.iter().enumerate() {
+            if function.body.is_some() && self.constructors.contains(&function.name) {
+                let span = function.span;
+                let ty = Type::Function(Box::new(function.ty.clone()));
+                let callee = Expr { kind: ExprKind::Function(FunctionId(number)), ty, span };
+                let kind = ExprKind::Call(Box::new(callee), Vec::new());
+                let call = Expr { kind, ty: function.ty.result.clone(), span };
+                calls.push(Stmt { kind: StmtKind::Expr(call), span });
+            }
+        }
+        let main = self.unit.functions.iter_mut().find(|function| function.name == "main");
+        if let Some(body) = main.and_then(|main| main.body.as_mut()) {
+            body.splice(0..0, calls);
+        }
+    }
+
     /// The unit, with names as the user wrote them.
-    fn finish(self) -> Unit {
+    fn finish(mut self) -> Unit {
+        self.call_constructors();
         let mut unit = self.unit;
         let rename = |name: &mut String| *name = as_written(name);
         unit.variables.iter_mut().for_each(|variable| rename(&mut variable.name));

@@ -7,6 +7,7 @@
 use crate::typed::{DataModel, Span};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The longest text, in bytes: places are kept as 32-bit numbers.
 pub const MAX_TEXT: usize = u32::MAX as usize - 1;
@@ -33,21 +34,47 @@ pub fn preprocess(path: &Path, command: &[String]) -> Result<Vec<u8>, String> {
     Ok(output.stdout)
 }
 
-/// The preprocessor for a data model, [`PREPROCESSOR`] unless the user names one: with `-m32` for ILP32; if that fails
-/// (the headers for it are often missing), without.
+/// Runs a preprocessor for a data model, [`PREPROCESSOR`] unless the user names one. For ILP32 it is told `-m32`. If that
+/// fails, it is because headers are missing: then those for 64 bits are tried, which lack one file only (a list of functions
+/// that are not there), and at last without `-m32`.
 pub fn preprocess_for(path: &Path, command: Option<&[String]>, model: DataModel) -> Result<Vec<u8>, String> {
     let command = match command {
         Some(command) => command.to_vec(),
         None => PREPROCESSOR.iter().map(|&word| word.to_string()).collect(),
     };
     if model == DataModel::Ilp32 {
-        let mut small = command.clone();
-        small.push("-m32".to_string());
-        if let Ok(text) = preprocess(path, &small) {
+        let with = |more: &[&str]| {
+            let words = command.iter().cloned().chain(more.iter().map(|&word| word.to_string()));
+            preprocess(path, &words.collect::<Vec<_>>())
+        };
+        if let Ok(text) = with(&["-m32"]) {
+            return Ok(text);
+        }
+        let done = with_stubs(|folder| with(&["-m32", "-idirafter", HEADERS, "-idirafter", folder]));
+        if let Some(Ok(text)) = done {
             return Ok(text);
         }
     }
     preprocess(path, &command)
+}
+
+/// Where the headers for 64 bits are on Debian and its kin.
+const HEADERS: &str = "/usr/include/x86_64-linux-gnu";
+
+/// Does something with a folder that has the file `gnu/stubs-32.h`, empty; the folder is gone afterwards. None if it cannot
+/// be made.
+fn with_stubs<T>(then: impl FnOnce(&str) -> T) -> Option<T> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("allways-c-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(folder.join("gnu")).ok()?;
+    let done = match std::fs::write(folder.join("gnu").join("stubs-32.h"), "") {
+        Ok(()) => folder.to_str().map(then),
+        Err(_) => None,
+    };
+    // What is left behind in a temporary folder does no harm.
+    let _ = std::fs::remove_dir_all(&folder);
+    done
 }
 
 /// A text that is ready to be analysed.
@@ -245,6 +272,29 @@ mod tests {
         assert_eq!(span(b"int x"), Span { start: 0, end: 14, line: 1, column: 1 });
         assert_eq!(span(b"5;"), Span { start: 29, end: 39, line: 3, column: 3 });
         assert_eq!(span(b"b;"), Span { start: 44, end: 46, line: 4, column: 5 });
+    }
+
+    #[test]
+    fn sizes_in_headers_follow_the_data_model() {
+        let folder = std::env::temp_dir().join(format!("allways-c-model-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("model.c");
+        std::fs::write(&path, "#include <stdint.h>\nint64_t wide;\n").unwrap();
+        for model in [DataModel::Ilp32, DataModel::Lp64] {
+            match load(&path, None, model) {
+                Err(error) => println!("nothing is compared: {error}"),
+                Ok(source) => {
+                    let unit = crate::sema::analyse(&source.text, &source.map, model).unwrap();
+                    let wide = unit.variables.iter().find(|variable| variable.name == "wide").unwrap();
+                    assert_eq!(
+                        wide.ty,
+                        crate::typed::Type::Int(crate::typed::Int { bits: 64, signed: true })
+                    );
+                    assert_eq!((wide.span.line, wide.span.column), (2, 9));
+                }
+            }
+        }
+        let _ = std::fs::remove_dir_all(folder);
     }
 
     #[test]

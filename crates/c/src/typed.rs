@@ -9,6 +9,10 @@
 //! memory nor a run (constants of enumerations, `_Generic`, `__builtin_types_compatible_p`, casts of constants) is already
 //! computed.
 //!
+//! Two forms have no node of their own. A compound literal in a function is `*({ its declaration; &literal; })`, or
+//! `({ its declaration; literal; })` where its value is used. An array whose length is computed is a pointer (to an array
+//! without a length) that is initialised with a call of `__builtin_alloca`, after a variable with its size in bytes.
+//!
 //! Values of integer constants are mathematical: an `unsigned long` constant lies in 0 to 2^64 - 1.
 
 pub use allways_model::program::Span;

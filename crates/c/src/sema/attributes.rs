@@ -1,7 +1,7 @@
 //! What attributes say about layouts. They were taken out of the text before it was parsed; they are found again by the
 //! place that they stood at.
 
-use super::{Analyser, Res, int};
+use super::{Analyser, CError, Res, int};
 use crate::normalise::{Attributes, normalise};
 use crate::parse::parse;
 use crate::typed::{ExprKind, Type};
@@ -17,6 +17,8 @@ pub(super) struct Said {
     pub(super) align: Option<u64>,
     /// `transparent_union`
     pub(super) transparent: bool,
+    /// `constructor`
+    pub(super) constructor: bool,
     /// `mode`: the size in bytes.
     mode: Option<u8>,
     /// `vector_size`: the size in bytes.
@@ -24,6 +26,20 @@ pub(super) struct Said {
 }
 
 impl Analyser<'_> {
+    /// Refuses attributes that make code run where none is written; `constructor` alone is followed.
+    pub(super) fn refuse_attributes(&mut self) {
+        for block in &self.normal.attributes {
+            let hidden = |name: &str, ordered: bool| {
+                matches!(name, "cleanup" | "destructor") || (name == "constructor" && ordered)
+            };
+            for (name, _) in block.list.iter().filter(|(name, words)| hidden(name, !words.is_empty())) {
+                let span = self.map.span(block.start, block.start + "__attribute__".len());
+                let message = format!("the attribute `{name}` is not supported");
+                self.errors.push(CError { span, message });
+            }
+        }
+    }
+
     /// The type that attributes make of another one. Vectors are structs that nothing can be done with.
     pub(super) fn attributed(&mut self, said: &Said, ty: Type) -> Type {
         let ty = match (ty, said.mode) {
@@ -84,6 +100,7 @@ impl Analyser<'_> {
             match name.as_str() {
                 "packed" => said.packed = true,
                 "transparent_union" => said.transparent = true,
+                "constructor" => said.constructor = true,
                 "aligned" if arguments.is_empty() => said.align = Some(16),
                 "aligned" => {
                     let align =

@@ -46,6 +46,7 @@ impl Analyser<'_> {
             Some(_) => Vec::new(),
             None => self.constant_parts(std::mem::take(&mut parts))?,
         };
+        self.remember(id, &initial);
         self.unit.variables.push(Variable { name, ty: ty.clone(), storage, initial, external: false, span });
         let literal = Expr { kind: ExprKind::Variable(id), ty: ty.clone(), span };
         if self.inside.is_none() {

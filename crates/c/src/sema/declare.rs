@@ -59,6 +59,9 @@ impl Analyser<'_> {
         if let Type::Function(ty) = declared.ty {
             let span = self.span(declared.range);
             self.prototype(&declared.name, *ty, span);
+            if after.constructor || front.constructor {
+                self.constructors.insert(declared.name.clone());
+            }
             self.define(&declared.name, Symbol::Function);
             return Ok(());
         }

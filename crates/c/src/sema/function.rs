@@ -46,6 +46,10 @@ impl Analyser<'_> {
                     .insert(name.clone(), Declared { ty: ty.clone(), span, declared: true, id: None });
             }
         }
+        let said = self.attributes_between(node.span.start, definition.statement.span.start);
+        if said.constructor {
+            self.constructors.insert(name.clone());
+        }
         self.define(&name, Symbol::Function);
         let Some(id) = self.function_id(&name) else {
             return self.error(node.span, "this function has no number");

@@ -4,7 +4,7 @@ mod show;
 
 use allways_c::sema::{CError, analyse};
 use allways_c::source::LineMap;
-use allways_c::typed::{DataModel, Storage, Unit, Variable};
+use allways_c::typed::{DataModel, Span, StmtKind, Storage, Unit, Variable};
 
 fn try_read(text: &str, model: DataModel) -> Result<Unit, Vec<CError>> {
     analyse(text.as_bytes(), &LineMap::identity(text.as_bytes()), model)
@@ -183,6 +183,15 @@ fn declarations_of_one_name_are_merged() {
 }
 
 #[test]
+fn constructors_run_first() {
+    let text = "static void __attribute__((constructor)) set(void) { } int main(void) { return 0; }";
+    let unit = read(text);
+    let main = unit.functions.iter().find(|function| function.name == "main").unwrap();
+    assert_eq!(show::block(&unit, main.body.as_ref().unwrap()), "{ set():void; return 0; }");
+    assert_eq!(refused("void f(int *); void g(void) { int x __attribute__((cleanup(f))); }").len(), 1);
+}
+
+#[test]
 fn scopes_hide_names() {
     let text = "int x = 1; typedef int T; void f(int y) { int x = y; { T x = 3; y = x; long T = 2; y = T; } x = 4; T z = x; }";
     let unit = read(text);
@@ -224,6 +233,21 @@ fn static_values_are_constant() {
 }
 
 #[test]
+fn places_cover_what_they_name() {
+    let text = "int f(int x)\n{\n  return x +  12345   ;\n}\nint y = 'a'  ;";
+    let unit = read(text);
+    let StmtKind::Return(Some(sum)) = &unit.functions[0].body.as_ref().unwrap()[0].kind else {
+        panic!("no return")
+    };
+    let words = |span: Span| &text[span.start as usize..span.end as usize];
+    assert_eq!(words(sum.span), "x +  12345");
+    assert_eq!((sum.span.line, sum.span.column), (3, 10));
+    assert_eq!(words(unit.functions[0].body.as_ref().unwrap()[0].span), "return x +  12345   ;");
+    assert_eq!(words(variable(&unit, "y").initial[0].value.span), "'a'");
+    assert_eq!(words(unit.functions[0].span), "f");
+}
+
+#[test]
 fn errors_have_places_and_reasons() {
     assert_eq!(refused("int f(void) {\n  return y;\n}"), ["2:10 `y` is not declared"]);
     assert_eq!(
@@ -239,6 +263,7 @@ fn errors_have_places_and_reasons() {
         refused("__int128 x; void f(void) { x = x + 1; }"),
         ["1:32 operands of types `struct __int128` and `int`"]
     );
+    assert_eq!(refused("unknown_t x;"), ["1:1 `unknown_t` is not read here; expected `;` or a type"]);
     let many: String = (0..50).map(|number| format!("int f{number}(void) {{ return a; }}\n")).collect();
     assert_eq!(refused(&many).len(), 20);
 }

@@ -1,7 +1,10 @@
 //! Reads every `.i` and `.c` file below the folders that `ALLWAYS_C_CORPUS` names (with `:` between them), and says which
-//! ones are refused and why. Without the variable there is nothing to do.
+//! ones are refused and why, and whether the others keep the promises of `typed`. Without the variable there is nothing to
+//! do. `ALLWAYS_C_MODEL` may say `ilp32` or `lp64`; without it, a file that is read in one of them is read.
 //!
 //! `ALLWAYS_C_CORPUS=… cargo test -p allways-c --test corpus -- --nocapture`
+
+mod check;
 
 use allways_c::sema::analyse;
 use allways_c::source::load;
@@ -16,11 +19,15 @@ fn read(path: &Path) -> Result<(), String> {
         let line = error.lines().find(|line| line.contains("error")).unwrap_or(&error);
         format!("preprocessor: {}", line.rsplit("error: ").next().unwrap_or(line))
     })?;
-    let first = |model| {
-        analyse(&source.text, &source.map, model).map(|_| ()).map_err(|errors| errors.into_iter().next())
+    let first = |model| analyse(&source.text, &source.map, model).map_err(|errors| errors.into_iter().next());
+    let only = std::env::var("ALLWAYS_C_MODEL").ok();
+    let done = match only.as_deref() {
+        Some("ilp32") => first(DataModel::Ilp32),
+        Some(_) => first(DataModel::Lp64),
+        None => first(DataModel::Lp64).or_else(|_| first(DataModel::Ilp32)),
     };
-    match first(DataModel::Lp64).or_else(|_| first(DataModel::Ilp32)) {
-        Ok(()) => Ok(()),
+    match done {
+        Ok(unit) => check::check(&unit).map_err(|error| format!("ill typed: {error}")),
         Err(None) => Err("no reason".to_string()),
         Err(Some(error)) => Err(format!("{} at {}:{}", error.message, error.span.line, error.span.column)),
     }
@@ -63,4 +70,8 @@ fn files_of_a_corpus_are_read() {
     }
     println!("{} files, {} read, {refused} refused", all.len(), all.len() - refused);
     println!("slowest: {:?} {}", slowest.0, slowest.1);
+    assert!(
+        !reasons.keys().any(|reason| reason.starts_with("ill typed")),
+        "trees break the promises of `typed`"
+    );
 }
