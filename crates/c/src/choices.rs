@@ -70,14 +70,7 @@ fn sample(edges: &mut Vec<Edge>) {
         if !wide {
             continue;
         }
-        let mut over = edge.clone();
-        each_expr(&mut over.op, &mut |expr| {
-            if is_wide(expr) {
-                let (most, one) = (Box::new(Expr::Constant(Value::MAX)), Box::new(Expr::Constant(1)));
-                *expr = Expr::Binary(Binary::Plus, most, one, edge.span);
-            }
-        });
-        beyond.push(over);
+        beyond.push(Edge { op: Op::Beyond, ..*edge });
         each_expr(&mut edge.op, &mut |expr| {
             if let Expr::Choose(low, high) = expr
                 && high.abs_diff(*low) >= MOST_VALUES
@@ -239,6 +232,7 @@ impl Groups {
             Op::Skip
             | Op::Error
             | Op::NoResult
+            | Op::Beyond
             | Op::AtomicBegin
             | Op::AtomicEnd
             | Op::Fork(_)

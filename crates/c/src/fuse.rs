@@ -98,7 +98,8 @@ fn close(program: &mut Program, location: LocationId, cut: &[bool], leave: &mut 
             }
             (edge.to, edge.op.clone())
         };
-        if to.index() >= cut.len() || !cut[to.index()] || matches!(op, Op::Error | Op::Return(_)) {
+        if to.index() >= cut.len() || !cut[to.index()] || matches!(op, Op::Error | Op::Beyond | Op::Return(_))
+        {
             continue;
         }
         let end = match leave[to.index()] {
@@ -196,7 +197,7 @@ fn inside_sections(program: &Program) -> Option<Vec<bool>> {
                 Op::Call(..) if within => return None,
                 _ => within,
             };
-            if !matches!(edge.op, Op::Return(_) | Op::Error) {
+            if !matches!(edge.op, Op::Return(_) | Op::Error | Op::Beyond) {
                 todo.push((edge.to, after));
             }
         }
@@ -254,7 +255,7 @@ pub fn forget_unreachable(program: &mut Program) {
     for location in 0..program.locations.len() {
         for edge in 0..program.locations[location].edges.len() {
             let to = program.locations[location].edges[edge].to;
-            if !matches!(program.locations[location].edges[edge].op, Op::Return(_) | Op::Error) {
+            if !matches!(program.locations[location].edges[edge].op, Op::Return(_) | Op::Error | Op::Beyond) {
                 program.locations[location].edges[edge].to = shortcut(program, to);
             }
         }

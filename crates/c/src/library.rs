@@ -65,6 +65,12 @@ pub fn keeps(name: &str, position: usize) -> bool {
     }
 }
 
+/// Whether a function shows which of several threads calls it, or creates something for that thread.
+pub fn tells_apart(name: &str) -> bool {
+    matches!(flow(name), Flow::Allocates | Flow::StartsThread { .. })
+        || matches!(name, "pthread_self" | "thrd_current" | "pthread_getspecific" | "tss_get")
+}
+
 /// The parts of an object of a type of the thread library.
 pub fn opaque(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {

@@ -42,7 +42,7 @@ use allways_model::program::{
 };
 use body::Body;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use threads::Start;
+use threads::{Alike, Start};
 
 /// The address of slot 0.
 pub const ADDRESSES: Value = 1 << 40;
@@ -116,6 +116,10 @@ struct Lowering<'u> {
     recursive: HashMap<FunctionId, ProcedureId>,
     /// Templates of which there may be any number of threads.
     many: HashMap<FunctionId, usize>,
+    /// Templates whose threads are alike.
+    alike: Vec<Alike>,
+    /// Whether a thread is joined anywhere.
+    joins: bool,
     /// Bodies that are still to be lowered.
     starts: Vec<Start>,
     /// Whether threads of a number that is known have ended, by their numbers.
@@ -162,6 +166,8 @@ pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
         templates: Vec::new(),
         recursive: HashMap::new(),
         many: HashMap::new(),
+        alike: Vec::new(),
+        joins: unit.functions.iter().any(|function| matches!(&*function.name, "pthread_join" | "thrd_join")),
         starts: Vec::new(),
         ended: ObjectId(0),
         results: ObjectId(0),

@@ -41,6 +41,9 @@ pub struct Refusal {
 
 type Written<T> = Result<T, Refusal>;
 
+/// Why a step that is not followed cannot be written.
+const BEYOND: &str = "a step is not followed";
+
 /// That a program has neither machine integers nor accesses that reach over several variables: no notation has these.
 fn without_memory(program: &Program) -> Written<()> {
     let is_array = |variables: &[Variable], slot: usize, length: usize| {

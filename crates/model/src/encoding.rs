@@ -502,7 +502,10 @@ impl Encoded {
     fn give_up(&self, span: Span) {
         let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
         beyond.get_or_insert_with(|| {
-            format!("line {}: a number beyond 64 bits, or a single step that does too much", span.line)
+            format!(
+                "line {}: a value beyond what is followed, or a single step that does too much",
+                span.line
+            )
         });
     }
 

@@ -195,6 +195,8 @@ pub enum Op {
     Error,
     /// The end of a procedure with a result was reached without one: a violation.
     NoResult,
+    /// The program does here what the model leaves out: not followed any further, and no proof.
+    Beyond,
     /// Calls a procedure with these arguments; when it returns, its results go to these places.
     Call(ProcedureId, Vec<Expr>, Vec<Place>),
     /// Returns from a procedure with these results. `to` is the location itself.

@@ -73,10 +73,7 @@ impl Lowering<'_> {
         let (fits, over) = (self.location(span), self.location(span));
         self.edge(here, Op::Guard(within.clone(), true), fits, span);
         self.edge(here, Op::Guard(within, false), over, span);
-        // Beyond the pool: a number that is too large ends the run, and with it every proof.
-        let beyond = binary(Operator::Plus, Model::Constant(Value::MAX), Model::Constant(1));
-        let place = self.model_place(&Target::Local(slot), span);
-        self.edge(over, Op::Assign(vec![place], vec![beyond], None), over, span);
+        self.edge(over, Op::Beyond, over, span);
         self.here = fits;
         let offset = binary(Operator::Times, next, Model::Constant(pool.size as Value));
         let address = binary(Operator::Plus, address_of(pool.object.slot(0)), offset);

@@ -1,7 +1,9 @@
 //! Threads: how they start, end, and wait for each other.
 //!
 //! A thread that is created once has a number from 1 on, which is its `pthread_t`. It waits at its start until the step of
-//! its creation has stored its argument and set its flag. Threads of which there may be any number are spawned; their
+//! its creation has stored its argument and set its flag. Threads that nobody joins, that run the same function with the same
+//! constant argument, and that keep no addresses of their variables are alike: they are one template, whose threads take
+//! their creations from a counter. Threads of which there may be any number are spawned; their
 //! `pthread_t` is 0, and who joins one of them does not wait for it, which allows more than can happen.
 //!
 //! The end of the process (`exit`, `abort`, the return of `main`) is the end of the thread that causes it. The others go
@@ -11,7 +13,7 @@ use super::body::{Address, Body, Inlined};
 use super::expressions::int;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, calls, refuse};
-use crate::typed::{Expr, ExprKind, FunctionId, Int, Type};
+use crate::typed::{Expr, ExprKind, FunctionId, Int, Storage, Type, VariableId};
 use crate::walk;
 use allways_model::program::{
     Binary as Operator, Count, LocationId, Op, Procedure, ProcedureId, Slot, Span, Template, TemplateId,
@@ -25,9 +27,19 @@ pub(super) struct Start {
     template: usize,
     /// Whether there may be any number of it.
     many: bool,
-    /// Its number, and the flag of its creation.
-    thread: Option<(usize, Slot)>,
+    /// Its number, if it is one that is joined.
+    thread: Option<usize>,
+    /// The counter of creations that it takes one from.
+    created: Option<Slot>,
     argument: Argument,
+}
+
+/// Threads that cannot be told apart.
+pub(super) struct Alike {
+    function: FunctionId,
+    argument: Model,
+    template: usize,
+    created: Slot,
 }
 
 /// What a thread gets.
@@ -52,7 +64,14 @@ impl Lowering<'_> {
     pub(super) fn main(&mut self, function: FunctionId) -> Result<()> {
         let span = self.unit.functions[function.0].span;
         self.template("main".to_string(), Count::Fixed(1), false, span);
-        let start = Start { function, template: 0, many: false, thread: None, argument: Argument::Nothing };
+        let start = Start {
+            function,
+            template: 0,
+            many: false,
+            thread: None,
+            created: None,
+            argument: Argument::Nothing,
+        };
         self.thread(start)
     }
 
@@ -84,7 +103,7 @@ impl Lowering<'_> {
             procedure,
             number: start.template,
             many: start.many,
-            thread: start.thread.map(|(number, _)| number),
+            thread: start.thread,
             ..Body::default()
         };
         let entry = self.location(span);
@@ -96,9 +115,10 @@ impl Lowering<'_> {
             Argument::Stored(slot) => Some(Model::Shared(slot)),
             Argument::Passed => Some(Model::Local(argument)),
         };
-        if let Some((_, flag)) = start.thread {
-            let created = binary(Operator::Equal, Model::Shared(flag), Model::Constant(1));
-            self.emit(Op::Guard(created, true), span)?;
+        if let Some(created) = start.created {
+            let some = binary(Operator::Greater, Model::Shared(created), Model::Constant(0));
+            let fewer = binary(Operator::Minus, Model::Shared(created), Model::Constant(1));
+            self.store_at_once(vec![(Target::Shared(created), fewer)], Some(some), span)?;
         }
         let result: Vec<Slot> = match function.ty.result.plain() {
             Type::Pointer(_) | Type::Int(_) if start.thread.is_some() => vec![self.block(1, span)],
@@ -221,12 +241,15 @@ impl Lowering<'_> {
             self.emit(Op::Spawn(TemplateId(template), vec![argument]), span)?;
             number = Model::Constant(0);
         } else {
+            let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
+            if constant && !self.joins && self.alike(function) {
+                return self.create_one_more(to, function, &name, argument, span);
+            }
             let flags = self.hidden(&format!("#created {name}"));
             let flag = self.part(flags, int(), 0);
             let thread = self.objects[self.ended.0].parts.len();
             self.part(self.ended, int(), 0);
             self.part(self.results, word(), 0);
-            let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
             let mut stores = vec![(Target::Shared(flag), Model::Constant(1))];
             let passed = if !uses {
                 Argument::Nothing
@@ -240,9 +263,14 @@ impl Lowering<'_> {
                 Argument::Stored(slot)
             };
             let template = self.template(name, Count::Fixed(1), false, span);
-            let start =
-                Start { function, template, many: false, thread: Some((thread, flag)), argument: passed };
-            self.starts.push(start);
+            self.starts.push(Start {
+                function,
+                template,
+                many: false,
+                thread: Some(thread),
+                created: Some(flag),
+                argument: passed,
+            });
             number = Model::Constant(thread as Value + 1);
             // The caller learns the number before the thread can run.
             if let Some(to) = to {
@@ -262,6 +290,84 @@ impl Lowering<'_> {
         }
     }
 
+    /// Another thread of a template whose threads are all alike.
+    fn create_one_more(
+        &mut self,
+        to: Option<&Expr>,
+        function: FunctionId,
+        name: &str,
+        argument: Model,
+        span: Span,
+    ) -> Result<()> {
+        let known = self.alike.iter().find(|alike| alike.function == function && alike.argument == argument);
+        let created = match known {
+            Some(alike) => {
+                let (template, created) = (alike.template, alike.created);
+                if let Count::Fixed(count) = &mut self.templates[template].count {
+                    *count += 1;
+                }
+                created
+            }
+            None => {
+                let counter = self.hidden(&format!("#created {name}"));
+                let created = self.part(counter, int(), 0);
+                let template = self.template(name.to_string(), Count::Fixed(1), false, span);
+                self.alike.push(Alike { function, argument: argument.clone(), template, created });
+                let uses = self.unit.functions[function.0].parameters.first().is_some();
+                let argument = if uses { Argument::Constant(argument) } else { Argument::Nothing };
+                self.starts.push(Start {
+                    function,
+                    template,
+                    many: true,
+                    thread: None,
+                    created: Some(created),
+                    argument,
+                });
+                created
+            }
+        };
+        if let Some(to) = to {
+            let address = self.address(to)?;
+            let place = self.pointee(address, to)?;
+            self.store(&place, Model::Constant(0), span)?;
+        }
+        let more = binary(Operator::Plus, Model::Shared(created), Model::Constant(1));
+        self.store_at_once(vec![(Target::Shared(created), more)], None, span)
+    }
+
+    /// Whether threads that run a function cannot be told apart: neither they nor what they call keep addresses of
+    /// variables, allocate memory, or ask which thread they are.
+    fn alike(&mut self, function: FunctionId) -> bool {
+        let unit = self.unit;
+        let mut seen = std::collections::HashSet::new();
+        let mut todo = vec![function];
+        while let Some(function) = todo.pop() {
+            if !seen.insert(function) {
+                continue;
+            }
+            let called = &unit.functions[function.0];
+            let Some(body) = &called.body else {
+                if crate::library::tells_apart(&called.name) {
+                    return false;
+                }
+                continue;
+            };
+            let own = |variable: &VariableId| {
+                unit.variables[variable.0].storage == Storage::Automatic(function)
+                    || unit.variables[variable.0].storage == Storage::Thread
+            };
+            if self.pointers.escapes.iter().any(own) {
+                return false;
+            }
+            walk::statements(body, &mut |expr| {
+                if let ExprKind::Call(callee, _) = &expr.kind {
+                    todo.extend(self.pointers.callees(callee));
+                }
+            });
+        }
+        true
+    }
+
     /// The template of threads of which there may be any number.
     fn spawned(&mut self, function: FunctionId, name: &str, uses: bool, span: Span) -> usize {
         if let Some(&template) = self.many.get(&function) {
@@ -270,7 +376,7 @@ impl Lowering<'_> {
         let template = self.template(name.to_string(), Count::Fixed(0), true, span);
         self.many.insert(function, template);
         let argument = if uses { Argument::Passed } else { Argument::Nothing };
-        self.starts.push(Start { function, template, many: true, thread: None, argument });
+        self.starts.push(Start { function, template, many: true, thread: None, created: None, argument });
         template
     }
 

@@ -156,6 +156,7 @@ impl Path {
                 let valued = evaluation.value(expr, edge.span)?;
                 wrong = Term::or([valued.wrong, nonzero(&valued.value).negation()]);
             }
+            Op::Beyond => return unsupported("a step that is not followed", edge.span),
             Op::Error | Op::NoResult => wrong = Term::truth(true),
             Op::Assign(places, exprs, constraint) => {
                 let mut values = Vec::new();

@@ -80,6 +80,7 @@ fn show_edge(program: &Program, location: &Location, edge: &allways_model::progr
         Op::Assert(expr) => format!("assert {}", show(expr)),
         Op::Error => "error".to_string(),
         Op::NoResult => "no result".to_string(),
+        Op::Beyond => "beyond".to_string(),
         Op::Call(callee, arguments, results) => {
             let results = if results.is_empty() { String::new() } else { places(results) + " = " };
             format!("{results}{}({})", program.procedures[*callee].name, list(arguments))

@@ -149,6 +149,7 @@ fn expressions(op: &Op) -> Vec<&Expr> {
         Op::Skip
         | Op::Error
         | Op::NoResult
+        | Op::Beyond
         | Op::AtomicBegin
         | Op::AtomicEnd
         | Op::Fork(_)

@@ -347,6 +347,7 @@ fn take(
         }
         Op::Error => return wrong(Wrong::Error),
         Op::NoResult => return wrong(Wrong::NoResult),
+        Op::Beyond => return Err(NoValue::TooLarge(edge.span)),
         Op::Assign(places, values, constraint) => {
             let values = evaluate(values, &scope, choices)?;
             store(&mut next, thread, places, &values, &scope, choices)?;

@@ -163,6 +163,7 @@ impl Translation<'_> {
                     span,
                 );
             }
+            Op::Beyond => return self.refused("a step that is not followed", span),
             Op::Error | Op::NoResult => {
                 self.builder.edge(from, Op::Skip, self.builder.wrong[procedure.index()], span);
             }

@@ -95,7 +95,7 @@ impl Program {
         ensure(inside(edge.to), span, || format!("an edge leads to {}, out of its procedure", edge.to))?;
         let at = Where::Step(here);
         match &edge.op {
-            Op::Skip | Op::Error | Op::AtomicBegin | Op::AtomicEnd => Ok(()),
+            Op::Skip | Op::Error | Op::Beyond | Op::AtomicBegin | Op::AtomicEnd => Ok(()),
             Op::NoResult => ensure(edge.to == from, span, || "an end leads elsewhere".into()),
             Op::Guard(expr, _) | Op::Assert(expr) => self.expects(expr, Sort::Bool, at, span),
             Op::Assign(places, values, constraint) => {

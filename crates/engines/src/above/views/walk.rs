@@ -157,6 +157,7 @@ impl Walk<'_> {
                 let condition = truth(expr, &scope, notes)?;
                 notes.goes_wrong(condition.negation());
             }
+            Op::Beyond => return Err(Unsupported::new("a step that is not followed", edge.span)),
             Op::Error | Op::NoResult => {
                 notes.goes_wrong(Term::truth(true));
                 return Ok(false);

@@ -324,6 +324,7 @@ impl<'w, 'a> Body<'w, 'a> {
             Op::Guard(expr, false) => format!("assume !({});", condition(expr)?),
             Op::Assert(expr) => format!("assert {};", condition(expr)?),
             Op::Error => "error;".to_string(),
+            Op::Beyond => return refuse(span, crate::write::BEYOND),
             Op::NoResult => {
                 let names = &mut self.writer.label_names;
                 format!("goto {};", self.no_result.get_or_insert_with(|| names.claim("no_result", "l")))

@@ -252,6 +252,7 @@ impl<'w, 'a> Layout<'w, 'a> {
             Op::Assert(condition) => {
                 format!("assert{};", bracketed(writer.expression(condition, procedure, span)?))
             }
+            Op::Beyond => return refuse(span, crate::write::BEYOND),
             Op::Error | Op::NoResult => "assert(0);".to_string(),
             Op::Call(callee, arguments, places) => {
                 let arguments = writer.expressions(arguments, procedure, span)?;

@@ -29,6 +29,7 @@ impl Lowering<'_> {
                 let expr = self.value(expr, Sort::Bool, span)?;
                 self.assert(expr, Wrong::Assertion.word(), span);
             }
+            Op::Beyond => return refuse(span, crate::write::BEYOND),
             Op::Error | Op::NoResult => {
                 let wrong = if *op == Op::Error { Wrong::Error } else { Wrong::NoResult };
                 self.assert(Expr::Constant(0), wrong.word(), span);

@@ -7,7 +7,9 @@ pub(super) fn goes_on(op: &Op) -> bool {
     match op {
         Op::Guard(Expr::Constant(value), expected) => (*value != 0) == *expected,
         Op::Assert(Expr::Constant(value)) => *value != 0,
-        Op::Assign(_, _, Some(Expr::Constant(0))) | Op::Error | Op::NoResult | Op::Return(_) => false,
+        Op::Assign(_, _, Some(Expr::Constant(0))) | Op::Error | Op::NoResult | Op::Beyond | Op::Return(_) => {
+            false
+        }
         _ => true,
     }
 }

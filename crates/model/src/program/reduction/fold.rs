@@ -142,6 +142,7 @@ pub(super) fn fold_step(op: &Op, procedure: &Procedure, scope: &Scope<'_>) -> Op
         Op::Skip
         | Op::Error
         | Op::NoResult
+        | Op::Beyond
         | Op::AtomicBegin
         | Op::AtomicEnd
         | Op::Fork(_)

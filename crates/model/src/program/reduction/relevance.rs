@@ -166,6 +166,7 @@ impl Analysis {
             Op::Skip
             | Op::Error
             | Op::NoResult
+            | Op::Beyond
             | Op::AtomicBegin
             | Op::AtomicEnd
             | Op::Fork(_)
