@@ -26,6 +26,10 @@ pub enum Flow {
     },
     /// What the second argument points to is copied to where the first points.
     Copies,
+    /// The arguments are what a thread returns.
+    Returns,
+    /// What a thread returned is stored where the second argument points to.
+    Joins,
 }
 
 /// How addresses flow through a call of a function.
@@ -35,6 +39,8 @@ pub fn flow(name: &str) -> Flow {
         | "__builtin_alloca" | "strdup" | "valloc" | "aligned_alloc" => Flow::Allocates,
         "pthread_create" => Flow::StartsThread { start: 2, argument: 3 },
         "thrd_create" => Flow::StartsThread { start: 1, argument: 2 },
+        "pthread_exit" | "thrd_exit" => Flow::Returns,
+        "pthread_join" | "thrd_join" => Flow::Joins,
         "memcpy" | "memmove" | "__builtin_memcpy" | "__builtin_memmove" => Flow::Copies,
         _ if is_exchange(name) => Flow::Stores { to: 0, value: if name.contains("compare") { 2 } else { 1 } },
         _ => Flow::None,
@@ -69,6 +75,35 @@ pub fn keeps(name: &str, position: usize) -> bool {
 pub fn tells_apart(name: &str) -> bool {
     matches!(flow(name), Flow::Allocates | Flow::StartsThread { .. })
         || matches!(name, "pthread_self" | "thrd_current" | "pthread_getspecific" | "tss_get")
+}
+
+/// Functions after which control goes on elsewhere, or that let others run: what these do is not known to be nothing.
+pub fn is_refused(name: &str) -> bool {
+    name.contains("setjmp")
+        || name.contains("longjmp")
+        || name.contains("pthread_cleanup")
+        || name.starts_with("__pthread_")
+        || name.starts_with("exec")
+        || matches!(
+            name,
+            "fork"
+                | "vfork"
+                | "signal"
+                | "sigaction"
+                | "raise"
+                | "kill"
+                | "alarm"
+                | "atexit"
+                | "on_exit"
+                | "pthread_cancel"
+                | "pthread_kill"
+                | "pthread_atfork"
+                | "clone"
+                | "qsort"
+                | "bsearch"
+                | "tss_create"
+                | "pthread_key_create"
+        )
 }
 
 /// The parts of an object of a type of the thread library.

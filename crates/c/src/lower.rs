@@ -66,6 +66,8 @@ pub struct Lowered {
     pub program: Program,
     /// External functions that are called and not known: any result, no effect.
     pub externals: BTreeSet<String>,
+    /// What is not followed, and why: the program has a step there that leads beyond.
+    pub left_out: Vec<(Span, String)>,
     /// Where more behaviours are allowed than the program has; a counterexample may then be none.
     pub widened: Vec<(Span, &'static str)>,
 }
@@ -104,6 +106,14 @@ struct Part {
     initial: Option<Model>,
 }
 
+/// An access through a pointer.
+struct Access {
+    class: Class,
+    /// What it takes the object for.
+    ty: Type,
+    span: Span,
+}
+
 struct Lowering<'u> {
     unit: &'u Unit,
     pointers: Pointers,
@@ -134,9 +144,9 @@ struct Lowering<'u> {
     /// Variables that nobody ever writes, and their values.
     constants: HashMap<VariableId, i128>,
     /// Accesses through pointers, by class, to be checked against the objects there.
-    accesses: Vec<(Class, Type, Span)>,
+    accesses: Vec<Access>,
     /// Classes whose addresses became integers.
-    integers: Vec<(Class, Span)>,
+    integers: Vec<Class>,
     /// Which member of a union is accessed.
     members: HashMap<usize, usize>,
     /// Whether an edge leads to a location.
@@ -154,7 +164,12 @@ pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
     };
     let pointers = Pointers::of(unit);
     let constants = constants::find(unit, &pointers);
-    let lowered = Lowered { program: Program::default(), externals: BTreeSet::new(), widened: Vec::new() };
+    let lowered = Lowered {
+        program: Program::default(),
+        externals: BTreeSet::new(),
+        left_out: Vec::new(),
+        widened: Vec::new(),
+    };
     let mut lowering = Lowering {
         unit,
         pointers,

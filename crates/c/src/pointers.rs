@@ -2,8 +2,8 @@
 //!
 //! After Bjarne Steensgaard, *Points-to analysis in almost linear time* (POPL 1996): objects are put into classes such that
 //! whatever a pointer may hold lies in one class. Invariant: if in some run a value that is stored in an object of class `c`
-//! is the address of an object `o`, then `o` is in the class `points(c)`. Fields of one object are not told apart; pointers
-//! that went through integers are followed.
+//! is the address of an object `o`, then `o` is in the class `points(c)`. Fields of one object are not told apart, but what it
+//! holds as pointers and what it holds as integers are; pointers that went through integers are followed.
 //!
 //! Beside it, two answers of syntax that keep most objects out of memory altogether. A parameter is *transparent* if all
 //! that its function does with it is to access what it points to, or to pass it on to a transparent parameter: when the
@@ -25,7 +25,10 @@ pub type Site = *const Expr;
 /// What is known of pointers.
 pub struct Pointers {
     parent: Vec<usize>,
-    points: Vec<Option<usize>>,
+    /// For what is held as a pointer, and for what is held as an integer.
+    points: Vec<[Option<usize>; 2]>,
+    /// What threads return.
+    returned: usize,
     functions: Vec<BTreeSet<FunctionId>>,
     cell: Vec<usize>,
     result: Vec<usize>,
@@ -46,6 +49,7 @@ impl Pointers {
         let mut pointers = Pointers {
             parent: Vec::new(),
             points: Vec::new(),
+            returned: 0,
             functions: Vec::new(),
             cell: Vec::new(),
             result: Vec::new(),
@@ -56,6 +60,7 @@ impl Pointers {
             recursive: HashSet::new(),
             changed: true,
         };
+        pointers.returned = pointers.fresh();
         pointers.cell = unit.variables.iter().map(|_| pointers.fresh()).collect();
         pointers.result = unit.functions.iter().map(|_| pointers.fresh()).collect();
         pointers.function = unit.functions.iter().map(|_| pointers.fresh()).collect();
@@ -74,7 +79,7 @@ impl Pointers {
 
     fn fresh(&mut self) -> usize {
         self.parent.push(self.parent.len());
-        self.points.push(None);
+        self.points.push([None; 2]);
         self.functions.push(BTreeSet::new());
         self.parent.len() - 1
     }
@@ -98,21 +103,24 @@ impl Pointers {
             self.parent[right] = left;
             let functions = std::mem::take(&mut self.functions[right]);
             self.functions[left].extend(functions);
-            match (self.points[left], self.points[right]) {
-                (Some(left), Some(right)) => todo.push((left, right)),
-                (None, points) => self.points[left] = points,
-                (Some(_), None) => {}
+            for kind in 0..2 {
+                match (self.points[left][kind], self.points[right][kind]) {
+                    (Some(left), Some(right)) => todo.push((left, right)),
+                    (None, points) => self.points[left][kind] = points,
+                    (Some(_), None) => {}
+                }
             }
         }
     }
 
-    fn points(&mut self, class: usize) -> usize {
+    fn points(&mut self, class: usize, ty: &Type) -> usize {
         let class = self.find(class);
-        match self.points[class] {
+        let kind = usize::from(!matches!(ty.plain(), Type::Pointer(_)));
+        match self.points[class][kind] {
             Some(points) => self.find(points),
             None => {
                 let points = self.fresh();
-                self.points[class] = Some(points);
+                self.points[class][kind] = Some(points);
                 points
             }
         }
@@ -199,9 +207,20 @@ impl Pointers {
 
     /// The value of an expression is stored in objects of a class.
     fn flow(&mut self, value: &Expr, to: usize) {
-        if let Some(class) = self.value(value) {
-            let points = self.points(to);
+        if matches!(value.ty.plain(), Type::Record(_) | Type::Array(..)) {
+            let from = self.place(value);
+            self.copy(to, from);
+        } else if let Some(class) = self.value(value) {
+            let points = self.points(to, &value.ty);
             self.unify(points, class);
+        }
+    }
+
+    /// What objects of one class hold is stored in those of another.
+    fn copy(&mut self, to: usize, from: usize) {
+        for ty in [Type::Pointer(Box::new(Type::Void)), Type::Void] {
+            let (to, from) = (self.points(to, &ty), self.points(from, &ty));
+            self.unify(to, from);
         }
     }
 
@@ -251,6 +270,13 @@ impl Pointers {
                     if let Some(parameter) = unit.functions[target.0].parameters.first() {
                         self.flow(argument, self.cell[parameter.0]);
                     }
+                    self.copy(self.returned, self.result[target.0]);
+                }
+            }
+            library::Flow::Returns => arguments.iter().for_each(|value| self.flow(value, self.returned)),
+            library::Flow::Joins => {
+                if let Some(to) = arguments.get(1).and_then(|to| self.value(to)) {
+                    self.copy(to, self.returned);
                 }
             }
             library::Flow::Stores { to, value } => {
@@ -262,8 +288,7 @@ impl Pointers {
             library::Flow::Copies => {
                 let (Some(to), Some(from)) = (arguments.first(), arguments.get(1)) else { return };
                 if let (Some(to), Some(from)) = (self.value(to), self.value(from)) {
-                    let (to, from) = (self.points(to), self.points(from));
-                    self.unify(to, from);
+                    self.copy(to, from);
                 }
             }
             library::Flow::None => {}
@@ -280,6 +305,25 @@ impl Pointers {
             },
             ExprKind::Member(object, _) => self.place(object),
             ExprKind::Function(function) => self.function[function.0],
+            ExprKind::Load(place) | ExprKind::Cast(place) | ExprKind::Comma(_, place) => self.place(place),
+            ExprKind::Assign(to, _) => self.place(to),
+            ExprKind::Call(callee, _) if matches!(expr.ty.plain(), Type::Record(_)) => {
+                let results: Vec<usize> =
+                    self.callees(callee).into_iter().map(|function| self.result[function.0]).collect();
+                results.windows(2).for_each(|pair| self.unify(pair[0], pair[1]));
+                results.first().copied().unwrap_or_else(|| self.fresh())
+            }
+            ExprKind::Conditional(condition, then, other) if matches!(expr.ty.plain(), Type::Record(_)) => {
+                let (then, other) = (self.place(then.as_ref().unwrap_or(condition)), self.place(other));
+                self.unify(then, other);
+                then
+            }
+            ExprKind::Statements(body) if matches!(expr.ty.plain(), Type::Record(_)) => {
+                match body.last().map(|last| &last.kind) {
+                    Some(StmtKind::Expr(value)) => self.place(value),
+                    _ => self.fresh(),
+                }
+            }
             _ => match self.value(expr) {
                 Some(class) => class,
                 None => self.fresh(),
@@ -293,13 +337,13 @@ impl Pointers {
             ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Unsupported(_) => None,
             ExprKind::Load(place) => {
                 let place = self.place(place);
-                Some(self.points(place))
+                Some(self.points(place, &expr.ty))
             }
             ExprKind::AddressOf(place) => Some(self.place(place)),
             ExprKind::Function(function) => Some(self.function[function.0]),
             ExprKind::Variable(_) | ExprKind::Deref(_) | ExprKind::Member(..) => {
                 let place = self.place(expr);
-                Some(self.points(place))
+                Some(self.points(place, &expr.ty))
             }
             ExprKind::PointerAdd(pointer, _) => self.value(pointer),
             ExprKind::Cast(part) => self.value(part),
@@ -308,7 +352,7 @@ impl Pointers {
             | ExprKind::AssignPointerAdd(to, _)
             | ExprKind::Step(to, _, _) => {
                 let place = self.place(to);
-                Some(self.points(place))
+                Some(self.points(place, &expr.ty))
             }
             ExprKind::Comma(_, value) => self.value(value),
             ExprKind::Conditional(condition, then, other) => {
@@ -358,7 +402,7 @@ impl Pointers {
             return Some(class);
         }
         let result = self.result[function.0];
-        Some(self.points(result))
+        Some(self.points(result, &call.ty))
     }
 
     fn find_transparent(&mut self, unit: &Unit) {

@@ -117,3 +117,24 @@ pub fn bytes(unit: &Unit, ty: &Type) -> Option<u64> {
         Type::Atomic(ty) => bytes(unit, ty)?,
     })
 }
+
+/// The slot of the part of a type that starts at a byte.
+pub fn at_byte(unit: &Unit, ty: &Type, byte: u64) -> Option<usize> {
+    match ty.plain() {
+        _ if byte == 0 => Some(0),
+        Type::Array(element, _) => {
+            let size = bytes(unit, element).filter(|&size| size > 0)?;
+            let before = usize::try_from(byte / size).ok()?.checked_mul(count(unit, element)?)?;
+            Some(before + at_byte(unit, element, byte % size)?)
+        }
+        Type::Record(record) if opaque(unit, *record).is_none() => {
+            let fields = &unit.records[record.0].fields;
+            let number = fields.iter().rposition(|field| field.offset <= byte && field.bits.is_none())?;
+            Some(
+                field(unit, *record, number)?
+                    + at_byte(unit, &fields[number].ty, byte - fields[number].offset)?,
+            )
+        }
+        _ => None,
+    }
+}

@@ -39,8 +39,8 @@ pub(super) struct Inlined {
     pub back: LocationId,
     /// The local slots of its result.
     pub result: Vec<Slot>,
-    /// Its labels.
-    pub labels: HashMap<String, LocationId>,
+    /// Its labels, and whether the statement after each was lowered.
+    pub labels: HashMap<String, (LocationId, bool)>,
     /// How many atomic sections are open where it returns.
     pub atomic: Option<usize>,
     /// Whether the call itself is in a loop.

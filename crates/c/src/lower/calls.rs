@@ -158,6 +158,7 @@ impl Lowering<'_> {
         let at_end = self.is_reached().then_some(self.body.atomic);
         self.jump(back, span);
         self.here = back;
+        self.close_labels();
         self.body.exits = exits;
         self.body.loops = loops;
         let returned = self.body.calls.pop().and_then(|call| call.atomic);
@@ -219,8 +220,8 @@ impl Lowering<'_> {
             Address::Known(Target::LocalElement(slot, length, index)) => {
                 Address::Known(Target::LocalElement(slot, length, keep(self, index)?))
             }
-            Address::Known(Target::Region(class, address)) => {
-                Address::Known(Target::Region(class, keep(self, address)?))
+            Address::Known(Target::Region(access, address)) => {
+                Address::Known(Target::Region(access, keep(self, address)?))
             }
             Address::Known(target) => Address::Known(target),
         })
@@ -317,6 +318,7 @@ impl Lowering<'_> {
             loops: Vec::new(),
         });
         self.block_of(body)?;
+        self.close_labels();
         self.jump(back, called.span);
         let values = result.into_iter().map(Model::Local).collect();
         self.edge(back, Op::Return(values), back, called.span);

@@ -3,7 +3,7 @@
 use super::Lowering;
 use crate::pointers::{Pointers, root};
 use crate::slots;
-use crate::typed::{Binary, Expr, ExprKind, Storage, Type, Unit, VariableId};
+use crate::typed::{Binary, Expr, ExprKind, Storage, Type, Unary, Unit, VariableId};
 use crate::walk;
 use std::collections::{HashMap, HashSet};
 
@@ -53,6 +53,7 @@ impl Lowering<'_> {
                 _ => None,
             },
             ExprKind::Cast(part) => wrap(self.constant_value(part)?),
+            ExprKind::Unary(Unary::Minus, part) => wrap(-self.constant_value(part)?),
             ExprKind::Binary(operator, left, right) => {
                 let (left, right) = (self.constant_value(left)?, self.constant_value(right)?);
                 wrap(match operator {

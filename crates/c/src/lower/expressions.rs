@@ -566,8 +566,11 @@ impl Lowering<'_> {
             }
             (Type::Pointer(_), Type::Int(_)) => {
                 let class = self.pointers.target(part);
-                self.integers.push((class, span));
                 let value = self.value(part)?;
+                self.integers.push(class);
+                // The layout knows whether it can be an address; then what follows is not followed.
+                let mark = Model::OtherLocal(self.integers.len() - 1);
+                let value = binary(Operator::Plus, value, mark);
                 let Type::Int(int) = to.plain() else { return Ok(value) };
                 Ok(if int.bits == 64 { value } else { wrapped(*int, value) })
             }

@@ -8,7 +8,7 @@ use super::places::{Target, address_of, binary};
 use super::{Lowering, Model, ObjectId, Part, Result, refuse};
 use crate::pointers::Site;
 use crate::slots;
-use crate::typed::{Expr, ExprKind, Type, Unit};
+use crate::typed::{Expr, ExprKind, Int, Type, Unit};
 use crate::walk;
 use allways_model::program::{Binary as Operator, Op, Slot, Span, Value};
 use std::collections::HashMap;
@@ -91,9 +91,12 @@ impl Lowering<'_> {
         span: Span,
     ) -> Result<Pool> {
         let class = self.pointers.class_of_site(call);
-        let Some(ty) = self.allocated.get(&std::ptr::from_ref(call)).cloned() else {
-            return refuse(span, "memory is allocated whose type is not known");
-        };
+        // What nobody looks at as something may be bytes.
+        let byte = Type::Int(Int { bits: 8, signed: true });
+        let mut ty = self.allocated.get(&std::ptr::from_ref(call)).cloned().unwrap_or(byte);
+        while let Type::Array(element, _) = ty {
+            ty = *element;
+        }
         let count = times.map_or(Some(1), |times| self.constant_value(times));
         let asked = count.zip(self.constant_value(bytes)).map(|(count, size)| count * size);
         let element = i128::from(slots::bytes(self.unit, &ty).unwrap_or(0));

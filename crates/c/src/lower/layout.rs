@@ -6,7 +6,6 @@
 
 use super::places::{address_number, binary, plus};
 use super::{Lowered, Lowering, Model, PART_BITS, REGION, Result, refuse};
-use crate::pointers::Class;
 use crate::slots;
 use crate::typed::Type;
 use allways_model::program::{
@@ -21,14 +20,22 @@ struct Layout {
     lengths: Vec<usize>,
     /// The first slot and the length of each region.
     regions: HashMap<usize, (Slot, usize)>,
+    /// Why an access is not followed, for each.
+    wrong: Vec<Option<String>>,
+    /// For each conversion of a pointer to an integer, whether it may be the address of an object.
+    integers: Vec<bool>,
 }
 
 impl Lowering<'_> {
     pub(super) fn finish(mut self) -> Result<Lowered> {
-        self.check_regions()?;
         let mut shared: Vec<Variable> = Vec::new();
-        let mut layout =
-            Layout { first: vec![0; self.objects.len()], lengths: Vec::new(), regions: HashMap::new() };
+        let mut layout = Layout {
+            first: vec![0; self.objects.len()],
+            lengths: Vec::new(),
+            regions: HashMap::new(),
+            wrong: Vec::new(),
+            integers: Vec::new(),
+        };
         layout.lengths = self.objects.iter().map(|object| object.parts.len()).collect();
         // Classes that were told apart when an object was made may be one by now.
         let mut regions: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -37,6 +44,10 @@ impl Lowering<'_> {
                 regions.entry(self.pointers.find_class(class).0).or_default().push(number);
             }
         }
+        layout.wrong = self.wrong_accesses(&regions);
+        layout.integers = (0..self.integers.len())
+            .map(|number| regions.contains_key(&self.pointers.find_class(self.integers[number]).0))
+            .collect();
         let mut order: Vec<(usize, Option<usize>)> = (0..self.objects.len())
             .filter(|&number| self.objects[number].class.is_none())
             .map(|number| (number, None))
@@ -45,6 +56,9 @@ impl Lowering<'_> {
             order.extend(objects.iter().map(|&number| (number, Some(*class))));
         }
         let mut slot = 0;
+        // Where every address is wrong, there must be a slot that it misses.
+        shared.push(gap(slot, Span::default()));
+        slot += 1;
         for (position, &(number, class)) in order.iter().enumerate() {
             layout.first[number] = slot;
             let object = &self.objects[number];
@@ -94,6 +108,11 @@ impl Lowering<'_> {
             for edge in 0..program.locations[location].edges.len() {
                 let op = program.locations[location].edges[edge].op.clone();
                 let procedure = program.locations[location].procedure;
+                if let Some((span, why)) = layout.not_followed(&op, &self) {
+                    self.lowered.left_out.push((span, why));
+                    program.locations[location].edges[edge].op = Op::Beyond;
+                    continue;
+                }
                 let op = layout.op(op, &self)?;
                 let op = typed(op, &program.shared, &program.procedures[procedure].locals);
                 program.locations[location].edges[edge].op = op;
@@ -106,41 +125,27 @@ impl Lowering<'_> {
         Ok(self.lowered)
     }
 
-    /// Refuses what would make an access through a pointer mean something else than in C.
-    fn check_regions(&mut self) -> Result<()> {
-        let mut objects: HashMap<usize, Vec<usize>> = HashMap::new();
-        for number in 0..self.objects.len() {
-            if let Some(class) = self.objects[number].class {
-                objects.entry(self.pointers.find_class(class).0).or_default().push(number);
-            }
+    /// Which accesses through pointers may take an object for something else than it is; and why.
+    fn wrong_accesses(&mut self, objects: &BTreeMap<usize, Vec<usize>>) -> Vec<Option<String>> {
+        let mut wrong = Vec::new();
+        for access in 0..self.accesses.len() {
+            let class = self.pointers.find_class(self.accesses[access].class);
+            let leaves = slots::leaves(self.unit, &self.accesses[access].ty);
+            let same = |left: &Type, right: &Type| match (left, right) {
+                (Type::Pointer(_), Type::Pointer(_)) => true,
+                (left, right) => left == right,
+            };
+            // Each part that the access may reach must be there as it is seen.
+            let fits = |number: &&usize| {
+                let parts = &self.objects[**number].parts;
+                leaves.iter().all(|leaf| parts.iter().any(|part| same(&part.scalar, &leaf.ty)))
+            };
+            let misfit = objects.get(&class.0).into_iter().flatten().find(|number| !fits(number));
+            wrong.push(misfit.map(|&number| {
+                format!("`{}` may be accessed here as something else than it is", self.objects[number].name)
+            }));
         }
-        for (class, span) in std::mem::take(&mut self.integers) {
-            let class = self.pointers.find_class(class);
-            if objects.contains_key(&class.0) {
-                return refuse(span, "an address becomes an integer, and what it is depends on the machine");
-            }
-        }
-        for (class, ty, span) in std::mem::take(&mut self.accesses) {
-            let class = self.pointers.find_class(class);
-            let wanted: Vec<Type> = slots::leaves(self.unit, &ty).into_iter().map(|leaf| leaf.ty).collect();
-            for &number in objects.get(&class.0).into_iter().flatten() {
-                let parts = &self.objects[number].parts;
-                let same = |left: &Type, right: &Type| match (left, right) {
-                    (Type::Pointer(_), Type::Pointer(_)) => true,
-                    (left, right) => left == right,
-                };
-                // Each part that the access may reach must be there as it is seen.
-                let fits = wanted.iter().all(|wanted| parts.iter().any(|part| same(&part.scalar, wanted)));
-                if !fits && !parts.is_empty() {
-                    let name = &self.objects[number].name;
-                    return refuse(
-                        span,
-                        format!("`{name}` may be accessed here as something else than it is"),
-                    );
-                }
-            }
-        }
-        Ok(())
+        wrong
     }
 }
 
@@ -256,6 +261,32 @@ fn constant(expr: Model, span: Span) -> Result<Value> {
 }
 
 impl Layout {
+    /// Why a step is not followed: it takes an object for something else, or an address for an integer.
+    fn not_followed(&self, op: &Op, lowering: &Lowering<'_>) -> Option<(Span, String)> {
+        let access = |slot: Slot| {
+            let number = (slot & REGION != 0).then_some(slot & !REGION)?;
+            let why = self.wrong[number].clone()?;
+            Some((lowering.accesses[number].span, why))
+        };
+        let mut found = None;
+        for place in op.places() {
+            if let Target::SharedElement(slot, ..) = place.target {
+                found = found.or_else(|| access(slot));
+            }
+        }
+        op.expressions().for_each(|expr| {
+            expr.visit(&mut |part| match part {
+                Model::SharedElement(slot, ..) => found = found.take().or_else(|| access(*slot)),
+                Model::OtherLocal(number) if self.integers[*number] => {
+                    let why = "an address becomes an integer, and what it is depends on the machine";
+                    found.get_or_insert((Span::default(), why.to_string()));
+                }
+                _ => {}
+            });
+        });
+        found
+    }
+
     fn slot(&self, symbolic: Slot) -> Slot {
         self.first[symbolic >> PART_BITS] + (symbolic & ((1 << PART_BITS) - 1))
     }
@@ -269,7 +300,7 @@ impl Layout {
         lowering: &Lowering<'_>,
     ) -> (Slot, usize, Model) {
         if slot & REGION != 0 {
-            let class = lowering.pointers.representative(Class(slot & !REGION));
+            let class = lowering.pointers.representative(lowering.accesses[slot & !REGION].class);
             return match self.regions.get(&class.0) {
                 Some(&(first, length)) => (first, length, plus(index, -address_number(first))),
                 // No object is there: every address is wrong.
@@ -329,6 +360,7 @@ impl Layout {
                 }
             }
             Model::If(condition, then, other) => Model::If(part(condition)?, part(then)?, part(other)?),
+            Model::OtherLocal(_) => Model::Constant(0),
             other => other.clone(),
         })
     }

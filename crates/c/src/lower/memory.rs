@@ -6,7 +6,7 @@ use super::{Lowering, Model, Result, refuse};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Type};
 use crate::walk;
-use allways_model::program::Span;
+use allways_model::program::{Span, Value};
 
 impl Lowering<'_> {
     /// Refuses a conversion after which memory would be seen as something else than it holds.
@@ -16,6 +16,24 @@ impl Lowering<'_> {
             return Ok(());
         }
         refuse(span, "memory is seen as another type than the one it holds, which is not followed")
+    }
+
+    /// Of `(S *)((char *)pointer + bytes)`: the pointer, and how many slots further that is, if a `S` has the object of the
+    /// pointer as a part there, or the other way round.
+    pub(super) fn counted_in_bytes<'e>(&self, part: &'e Expr, to: &Type) -> Option<(&'e Expr, Value)> {
+        let ExprKind::PointerAdd(bytes, by) = &walk::through_casts(part).kind else { return None };
+        let ExprKind::Cast(pointer) = &bytes.kind else { return None };
+        let (Type::Pointer(byte), Type::Pointer(from), Type::Pointer(to)) =
+            (bytes.ty.plain(), pointer.ty.plain(), to.plain())
+        else {
+            return None;
+        };
+        let is_byte = matches!(byte.plain(), Type::Int(int) if int.bits == 8);
+        let by = self.constant_value(by).filter(|_| is_byte)?;
+        let (whole, distance) = if by <= 0 { (to, -by) } else { (from, by) };
+        let slot = slots::at_byte(self.unit, whole, u64::try_from(distance).ok()?)?;
+        let slot = Value::try_from(slot).ok()?;
+        Some((pointer, if by <= 0 { -slot } else { slot }))
     }
 
     /// Whether what one type says of memory is what another says.
@@ -73,7 +91,7 @@ impl Lowering<'_> {
             return refuse(span, "`memset` of a part of an object is not followed");
         };
         let target = self.target_of(to)?;
-        let stored = allways_model::program::Value::try_from(*value).unwrap_or(0);
+        let stored = Value::try_from(*value).unwrap_or(0);
         for offset in 0..count {
             let slot = self.next_slot(&target, offset);
             self.store(&slot, Model::Constant(stored), span)?;

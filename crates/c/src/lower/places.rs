@@ -1,8 +1,7 @@
 //! Places in which values are stored, and addresses.
 
 use super::body::{Address, Home};
-use super::{ADDRESSES, Lowering, Model, ObjectId, Part, REGION, Result, refuse};
-use crate::pointers::Class;
+use super::{ADDRESSES, Access, Lowering, Model, ObjectId, Part, REGION, Result, refuse};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Storage, Type, VariableId};
 use allways_model::program::expression::OPEN;
@@ -19,8 +18,8 @@ pub(super) enum Target {
     SharedElement(Slot, usize, Model),
     /// An element of a local object.
     LocalElement(Slot, usize, Model),
-    /// What an address in a region points to.
-    Region(Class, Model),
+    /// What an address points to: the number of the access, and the address.
+    Region(usize, Model),
 }
 
 impl Target {
@@ -35,7 +34,7 @@ impl Target {
             Target::LocalElement(slot, length, index) => {
                 Target::LocalElement(slot, length, plus(index, offset as Value))
             }
-            Target::Region(class, address) => Target::Region(class, plus(address, offset as Value)),
+            Target::Region(access, address) => Target::Region(access, plus(address, offset as Value)),
         }
     }
 
@@ -117,10 +116,12 @@ impl Lowering<'_> {
             Address::Value(value) => {
                 let class = self.pointers.target(pointer);
                 let value = self.settled(value, pointer.span)?;
-                if let Type::Pointer(ty) = pointer.ty.plain() {
-                    self.accesses.push((class, (**ty).clone(), pointer.span));
-                }
-                Target::Region(class, value)
+                let ty = match pointer.ty.plain() {
+                    Type::Pointer(ty) => (**ty).clone(),
+                    _ => Type::Void,
+                };
+                self.accesses.push(Access { class, ty, span: pointer.span });
+                Target::Region(self.accesses.len() - 1, value)
             }
         })
     }
@@ -133,6 +134,11 @@ impl Lowering<'_> {
                 _ => Ok(Address::Known(self.place(place)?)),
             },
             ExprKind::Cast(part) if matches!(part.ty.plain(), Type::Pointer(_)) => {
+                if let Some((inner, by)) = self.counted_in_bytes(part, &expr.ty) {
+                    let base = self.address(inner)?;
+                    let base = Address::Value(self.number(base, expr.span)?);
+                    return self.moved(base, Model::Constant(by), inner, expr.span);
+                }
                 self.check_cast(part, &expr.ty, expr.span)?;
                 self.address(part)
             }
@@ -175,8 +181,8 @@ impl Lowering<'_> {
                 Model::Constant(offset) => plus(value, offset),
                 offset => binary(Binary::Plus, value, offset),
             }),
-            Address::Known(Target::Region(class, address)) => {
-                Address::Known(Target::Region(class, binary(Binary::Plus, address, offset)))
+            Address::Known(Target::Region(access, address)) => {
+                Address::Known(Target::Region(access, binary(Binary::Plus, address, offset)))
             }
             Address::Known(Target::SharedElement(first, length, index)) => {
                 Address::Known(Target::SharedElement(first, length, binary(Binary::Plus, index, offset)))
@@ -322,11 +328,18 @@ impl Lowering<'_> {
         let Some(count) = slots::count(unit, &declared.ty) else {
             return refuse(span, format!("`{}` is too large, or its size is not known", declared.name));
         };
-        let initial = Some(if zero { 0 } else { OPEN });
+        let mut initial = vec![Some(if zero { 0 } else { OPEN }); count];
+        for one in declared.initial.iter().filter(|_| zero) {
+            let Some((offset, _)) = self.part_at(&declared.ty, &one.path) else { continue };
+            match self.constant(&one.value)? {
+                Model::Constant(value) => initial[offset] = Some(value),
+                _ => return refuse(span, format!("`{}` starts with an address", declared.name)),
+            }
+        }
         let leaves = slots::leaves(unit, &declared.ty);
         let prefix = self.prefix(variable);
         let mut first = None;
-        for leaf in &leaves {
+        for (leaf, initial) in leaves.iter().zip(initial) {
             let name = format!("{prefix}{}{}", declared.name, leaf.path);
             let slot = self.local(name, slots::values(&leaf.ty), initial, declared.span);
             first.get_or_insert(slot);
@@ -439,8 +452,8 @@ impl Lowering<'_> {
             Target::LocalElement(slot, length, index) => {
                 Model::LocalElement(*slot, *length, Box::new(index.clone()), span)
             }
-            Target::Region(class, address) => {
-                Model::SharedElement(REGION | class.0, 1, Box::new(address.clone()), span)
+            Target::Region(access, address) => {
+                Model::SharedElement(REGION | access, 1, Box::new(address.clone()), span)
             }
         }
     }
@@ -457,7 +470,7 @@ impl Lowering<'_> {
             Target::Local(slot) => ModelTarget::Local(slot),
             Target::SharedElement(slot, length, index) => ModelTarget::SharedElement(slot, length, index),
             Target::LocalElement(slot, length, index) => ModelTarget::LocalElement(slot, length, index),
-            Target::Region(class, address) => ModelTarget::SharedElement(REGION | class.0, 1, address),
+            Target::Region(access, address) => ModelTarget::SharedElement(REGION | access, 1, address),
         };
         // Values are converted before they are stored; the layout knows the type of a slot.
         Place { target, ty: allways_model::program::Type::Range(Value::MIN + 1, Value::MAX), span }

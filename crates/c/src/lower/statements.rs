@@ -42,7 +42,36 @@ impl Lowering<'_> {
         }
     }
 
+    /// A statement. One that cannot be followed becomes a step that leads beyond.
     fn statement(&mut self, stmt: &Stmt, before: Option<&Stmt>) -> Result<()> {
+        let (loops, exits) = (self.body.loops, self.body.exits.clone());
+        let (atomic, cases) = (self.body.atomic, self.body.cases.clone());
+        match self.lower_statement(stmt, before) {
+            Err(error) if self.locations.len() <= super::MOST_LOCATIONS => {
+                self.lowered.left_out.push((error.span, error.message));
+                let here = self.here;
+                self.edge(here, Op::Beyond, here, stmt.span);
+                self.nowhere(stmt.span);
+                (self.body.loops, self.body.exits) = (loops, exits);
+                (self.body.atomic, self.body.cases) = (atomic, cases);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    /// Labels of statements that were not lowered lead beyond.
+    pub(super) fn close_labels(&mut self) {
+        let Some(call) = self.body.calls.last() else { return };
+        let missing: Vec<LocationId> =
+            call.labels.values().filter(|(_, placed)| !placed).map(|(location, _)| *location).collect();
+        for location in missing {
+            let span = self.locations[location].span;
+            self.edge(location, Op::Beyond, location, span);
+        }
+    }
+
+    fn lower_statement(&mut self, stmt: &Stmt, before: Option<&Stmt>) -> Result<()> {
         let used = self.body.used;
         let span = stmt.span;
         match &stmt.kind {
@@ -85,14 +114,17 @@ impl Lowering<'_> {
                 }
                 self.statement(body, None)?;
             }
+            StmtKind::Label(name, _) if name.starts_with("__CPROVER_ASYNC") => {
+                return refuse(span, "a label that starts a thread in another tool is not followed");
+            }
             StmtKind::Label(name, body) => {
-                let location = self.label(name, span);
+                let location = self.label(name, true, span);
                 self.jump(location, span);
                 self.here = location;
                 self.statement(body, None)?;
             }
             StmtKind::Goto(name) => {
-                let location = self.label(name, span);
+                let location = self.label(name, false, span);
                 self.jump(location, span);
             }
             StmtKind::Break => match self.body.exits.after.last() {
@@ -158,15 +190,12 @@ impl Lowering<'_> {
         self.reached[self.here.index()]
     }
 
-    fn label(&mut self, name: &str, span: Span) -> LocationId {
-        if let Some(call) = self.body.calls.last()
-            && let Some(&location) = call.labels.get(name)
-        {
-            return location;
-        }
-        let location = self.location(span);
+    fn label(&mut self, name: &str, placed: bool, span: Span) -> LocationId {
+        let known = self.body.calls.last().and_then(|call| call.labels.get(name)).copied();
+        let location = known.map_or_else(|| self.location(span), |(location, _)| location);
         if let Some(call) = self.body.calls.last_mut() {
-            call.labels.insert(name.to_string(), location);
+            let placed = placed || known.is_some_and(|(_, placed)| placed);
+            call.labels.insert(name.to_string(), (location, placed));
         }
         location
     }

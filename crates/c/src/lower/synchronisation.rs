@@ -128,6 +128,7 @@ impl Lowering<'_> {
                 let right = self.value(argument(1)?)?;
                 Ok(vec![number(binary(Operator::Equal, left, right))])
             }
+            _ if crate::library::is_refused(name) => refuse(span, format!("`{name}` is not followed")),
             _ if self.is_harmless(name) => {
                 arguments.iter().try_for_each(|argument| self.effect(argument))?;
                 zero
@@ -204,9 +205,7 @@ impl Lowering<'_> {
                 | "__sync_synchronize"
                 | "__atomic_thread_fence"
                 | "__atomic_signal_fence"
-                | "pthread_cleanup_push"
                 | "pthread_setcancelstate"
-                | "atexit"
                 | "__builtin_prefetch"
                 | "__builtin_assume"
                 | "setbuf"

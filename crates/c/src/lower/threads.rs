@@ -157,6 +157,7 @@ impl Lowering<'_> {
             }
         }
         self.block_of(body)?;
+        self.close_labels();
         self.jump(back, span);
         self.here = back;
         self.end(result.first().map(|&slot| Model::Local(slot)), span)?;

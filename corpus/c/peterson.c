@@ -1,0 +1,32 @@
+//! Peterson's lock for two threads that run for ever.
+//! verdict: safe
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+static volatile bool wants[2];
+static volatile int turn;
+static volatile int inside;
+
+static void *worker(void *argument) {
+    int me = (int)(long)argument;
+    for (;;) {
+        wants[me] = true;
+        turn = 1 - me;
+        while (wants[1 - me] && turn == 1 - me)
+            ;
+        inside++;
+        assert(inside == 1);
+        inside--;
+        wants[me] = false;
+    }
+}
+
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, NULL, worker, (void *)0);
+    pthread_create(&two, NULL, worker, (void *)1);
+    pthread_join(one, NULL);
+    pthread_join(two, NULL);
+    return 0;
+}
