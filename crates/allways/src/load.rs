@@ -249,6 +249,15 @@ fn read_program(
     reading.loaded(program, diagnostics, |program| Model::Program(Arc::new(program)))
 }
 
+/// How many places of a C program that are not followed are named.
+const LEFT_OUT_SHOWN: usize = 3;
+
+/// Where a comment states a property (in ACSL), which would be overlooked.
+fn annotation(text: &[u8]) -> Option<usize> {
+    let words: [&[u8]; 4] = [b"//@ assert", b"//@assert", b"/*@ assert", b"/*@assert"];
+    words.iter().find_map(|word| text.windows(word.len()).position(|part| part == *word))
+}
+
 /// Reads a C program; `.c` files through the preprocessor.
 fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let Options { init, targets, threads, data_model, preprocessor, strict, .. } = reading.options;
@@ -257,6 +266,13 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         (!targets.is_empty(), "--target is for .pds files", "write `assert` into the program"),
     ])?;
     let own = reading.source.text.clone();
+    if let Some(place) = annotation(&own) {
+        let what = "properties in comments are not read: write them as `assert(…)`".to_string();
+        let span = place..place + 3;
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.add(Severity::Error, span, || (what, None));
+        return reading.loaded(None, diagnostics, |program| Model::Program(Arc::new(program)));
+    }
     let is_source = reading.path.extension().is_some_and(|ending| ending == "c");
     let parsed = if is_source {
         let text = allways_c::source::preprocess_for(reading.path, preprocessor.as_deref(), *data_model)
@@ -267,8 +283,12 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         allways_c::read(&own, &LineMap::identity(&own), *data_model)
     };
     let mut diagnostics = Diagnostics::default();
+    let mut left_out = Vec::new();
     let (program, externals, widened) = match parsed {
-        Ok(lowered) => (Some(lowered.program), lowered.externals, lowered.widened),
+        Ok(lowered) => {
+            left_out = lowered.left_out;
+            (Some(lowered.program), lowered.externals, lowered.widened)
+        }
         Err(errors) => {
             for error in errors {
                 let span = error.span.start as usize..error.span.end as usize;
@@ -291,6 +311,15 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
             "assumed to have no effect and any result, since no body is known: {}",
             names.join(", ")
         ));
+    }
+    left_out.sort_by_key(|(span, _)| span.start);
+    left_out.dedup();
+    for (span, why) in left_out.iter().take(LEFT_OUT_SHOWN) {
+        loaded.warnings.push(format!("not followed beyond line {}: {why}", span.line));
+    }
+    if left_out.len() > LEFT_OUT_SHOWN {
+        let more = left_out.len() - LEFT_OUT_SHOWN;
+        loaded.warnings.push(format!("not followed beyond {more} more places"));
     }
     // Only what the program contains can widen it.
     loaded.task.widened = widened.first().map(|(span, why)| format!("line {}: {why}", span.line));

@@ -1,11 +1,12 @@
 //! Memory from `malloc`: each site has a pool of objects, which are given out one after the other.
 //!
-//! When the pool of a site is used up, the run is not followed any further, so that "safe" cannot come out. What was freed
-//! is not given out again; accesses to it are not noticed.
+//! When the pool of a site is used up, the run is not followed any further, so that "safe" cannot come out. Before each object
+//! lies a slot that says whether it has been given out and not been freed: to free anything else is a violation. What was
+//! freed is not given out again; accesses to it are not noticed.
 
 use super::expressions::int;
 use super::places::{Target, address_of, binary};
-use super::{Lowering, Model, ObjectId, Part, Result, refuse};
+use super::{Access, Lowering, Model, ObjectId, Part, Result, refuse};
 use crate::pointers::Site;
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Int, Type, Unit};
@@ -15,6 +16,9 @@ use std::collections::HashMap;
 
 /// How many objects a site gives out to one thread.
 const POOL: usize = 8;
+
+/// What the slot before an object holds while the object is there.
+const THERE: Value = 1 << 52;
 
 /// How many elements an object has if it is not known how many are asked for.
 const ELEMENTS: i128 = 16;
@@ -75,11 +79,39 @@ impl Lowering<'_> {
         self.edge(here, Op::Guard(within, false), over, span);
         self.edge(over, Op::Beyond, over, span);
         self.here = fits;
-        let offset = binary(Operator::Times, next, Model::Constant(pool.size as Value));
-        let address = binary(Operator::Plus, address_of(pool.object.slot(0)), offset);
-        let stores = vec![(Target::Local(slot), address), (Target::Shared(pool.next), more)];
+        let stride = pool.size + 1;
+        let offset = binary(Operator::Times, next.clone(), Model::Constant(stride as Value));
+        let address = binary(Operator::Plus, address_of(pool.object.slot(1)), offset.clone());
+        let header = Target::SharedElement(pool.object.slot(0), POOL * stride, offset);
+        let stores = vec![
+            (Target::Local(slot), address),
+            (Target::Shared(pool.next), more),
+            (header, Model::Constant(THERE)),
+        ];
         self.store_at_once(stores, None, span)?;
         Ok(Model::Local(slot))
+    }
+
+    /// `free`.
+    pub(super) fn free(&mut self, pointer: &Expr, span: Span) -> Result<()> {
+        let address = self.value(pointer)?;
+        let address = self.kept(address, span)?;
+        let class = self.pointers.target(pointer);
+        self.accesses.push(Access { class, ty: Type::Void, span });
+        let before = super::places::plus(address.clone(), -1);
+        let header = Target::Region(self.accesses.len() - 1, before);
+        let (some, after) = (self.location(span), self.location(span));
+        let here = self.here;
+        let null = binary(Operator::Equal, address, Model::Constant(0));
+        self.edge(here, Op::Guard(null.clone(), true), after, span);
+        self.edge(here, Op::Guard(null, false), some, span);
+        self.here = some;
+        let there = binary(Operator::Equal, self.load(&header, span), Model::Constant(THERE));
+        self.emit(Op::Assert(there), span)?;
+        self.store(&header, Model::Constant(0), span)?;
+        self.jump(after, span);
+        self.here = after;
+        Ok(())
     }
 
     fn pool(
@@ -107,15 +139,23 @@ impl Lowering<'_> {
             return refuse(span, "memory is allocated whose size is not one of whole objects, or too large");
         };
         let leaves = slots::leaves(self.unit, &ty);
-        let parts = (0..POOL * size).map(|slot| {
+        let part = |slot: usize| {
+            let (object, slot) = (slot / (size + 1), slot % (size + 1));
+            let Some(slot) = slot.checked_sub(1) else {
+                let (path, ty) =
+                    (format!("[{object}]#"), slots::values(&Type::Pointer(Box::new(Type::Void))));
+                return Part { path, ty, scalar: Type::Void, initial: Some(Model::Constant(0)) };
+            };
             let (element, leaf) = (slot / leaves.len(), &leaves[slot % leaves.len()]);
+            let element = if size == leaves.len() { String::new() } else { format!("[{element}]") };
             Part {
-                path: format!("[{element}]{}", leaf.path),
+                path: format!("[{object}]{element}{}", leaf.path),
                 ty: slots::values(&leaf.ty),
                 scalar: leaf.ty.clone(),
                 initial: zero.then_some(Model::Constant(0)),
             }
-        });
+        };
+        let parts = (0..POOL * (size + 1)).map(part);
         let name = format!("#heap{}", self.heap.len() + 1);
         let parts = parts.collect();
         self.objects.push(super::Object { name, parts, class: Some(class), span });

@@ -211,10 +211,11 @@ impl Lowering<'_> {
         span: Span,
     ) -> Result<()> {
         if first
+            && let Some(condition) = condition
             && self.creates_threads(body)
             && let Some(rounds) = self.rounds(condition, step, body, before)
         {
-            return self.unroll(step, body, rounds, span);
+            return self.unroll(condition, step, body, rounds, span);
         }
         let (head, again, inside, after) =
             (self.location(span), self.location(span), self.location(span), self.location(span));
@@ -244,10 +245,20 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn unroll(&mut self, step: Option<&Expr>, body: &Stmt, rounds: usize, span: Span) -> Result<()> {
+    /// A loop, round by round; more rounds are not followed.
+    fn unroll(
+        &mut self,
+        condition: &Expr,
+        step: Option<&Expr>,
+        body: &Stmt,
+        rounds: usize,
+        span: Span,
+    ) -> Result<()> {
         let after = self.location(span);
         for _ in 0..rounds {
-            let again = self.location(span);
+            let (inside, again) = (self.location(span), self.location(span));
+            self.branch(condition, inside, after)?;
+            self.here = inside;
             self.body.exits.after.push(after);
             self.body.exits.again.push(again);
             self.statement(body, None)?;
@@ -259,7 +270,9 @@ impl Lowering<'_> {
                 self.effect(step)?;
             }
         }
-        self.jump(after, span);
+        let more = self.location(span);
+        self.branch(condition, more, after)?;
+        self.edge(more, Op::Beyond, more, span);
         self.here = after;
         Ok(())
     }
@@ -413,32 +426,23 @@ fn variable_of(expr: &Expr) -> Option<VariableId> {
 
 /// Loops that count.
 impl Lowering<'_> {
-    /// How many rounds a loop has that counts from a constant to a constant, by steps that are constant.
+    /// How many rounds a loop seems to have that counts to a constant. The condition is looked at in every round, so a guess
+    /// does no harm.
     fn rounds(
         &self,
-        condition: Option<&Expr>,
+        condition: &Expr,
         step: Option<&Expr>,
         body: &Stmt,
         before: Option<&Stmt>,
     ) -> Option<usize> {
-        let (variable, first) = self.starts_with(before?)?;
-        let (operator, limit) = self.compares_with(condition?, variable)?;
-        let by = self.steps_by(step?, variable)?;
-        let mut touched = false;
-        walk::statement(body, &mut |expr| {
-            let target = match &expr.kind {
-                ExprKind::Assign(to, _)
-                | ExprKind::AssignOp(_, to, _, _)
-                | ExprKind::AssignPointerAdd(to, _)
-                | ExprKind::Step(to, _, _)
-                | ExprKind::AddressOf(to) => to,
-                _ => return,
-            };
-            touched |= matches!(target.kind, ExprKind::Variable(other) if other == variable);
-        });
-        if touched {
-            return None;
-        }
+        let (variable, operator, limit) = self.compares(condition)?;
+        let first = before
+            .and_then(|before| self.starts_with(before))
+            .filter(|(started, _)| *started == variable)
+            .map_or(0, |(_, first)| first);
+        let mut by = step.and_then(|step| self.steps_by(step, variable));
+        walk::statement(body, &mut |expr| by = by.or_else(|| self.steps_by(expr, variable)));
+        let by = by?;
         let holds = |value: i128| match operator {
             Binary::Less => value < limit,
             Binary::LessEqual => value <= limit,
@@ -447,14 +451,7 @@ impl Lowering<'_> {
             Binary::Unequal => value != limit,
             _ => false,
         };
-        let mut value = first;
-        for round in 0..=MOST_ROUNDS {
-            if !holds(value) {
-                return Some(round);
-            }
-            value += by;
-        }
-        None
+        (0..=MOST_ROUNDS).find(|&round| !holds(first + by * round as i128))
     }
 
     fn starts_with(&self, stmt: &Stmt) -> Option<(VariableId, i128)> {
@@ -476,11 +473,12 @@ impl Lowering<'_> {
         }
     }
 
-    fn compares_with(&self, condition: &Expr, variable: VariableId) -> Option<(Binary, i128)> {
+    /// The variable that a condition compares with a constant.
+    fn compares(&self, condition: &Expr) -> Option<(VariableId, Binary, i128)> {
         let ExprKind::Binary(operator, left, right) = &walk::through_casts(condition).kind else {
             return None;
         };
-        (variable_of(left)? == variable).then_some((*operator, self.constant_value(right)?))
+        Some((variable_of(left)?, *operator, self.constant_value(right)?))
     }
 
     fn steps_by(&self, step: &Expr, variable: VariableId) -> Option<i128> {

@@ -105,7 +105,7 @@ impl Lowering<'_> {
                 Ok(vec![address])
             }
             "free" | "kfree" => {
-                self.effect(argument(0)?)?;
+                self.free(argument(0)?, span)?;
                 zero
             }
             "memset" | "__builtin_memset" => {
