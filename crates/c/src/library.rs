@@ -26,6 +26,8 @@ pub enum Flow {
     },
     /// What the second argument points to is copied to where the first points.
     Copies,
+    /// What all arguments point to is copied between them.
+    Exchanges,
     /// The arguments are what a thread returns.
     Returns,
     /// What a thread returned is stored where the second argument points to.
@@ -42,6 +44,7 @@ pub fn flow(name: &str) -> Flow {
         "pthread_exit" | "thrd_exit" => Flow::Returns,
         "pthread_join" | "thrd_join" => Flow::Joins,
         "memcpy" | "memmove" | "__builtin_memcpy" | "__builtin_memmove" => Flow::Copies,
+        _ if is_exchange(name) && by_address(name) => Flow::Exchanges,
         _ if is_exchange(name) => Flow::Stores { to: 0, value: if name.contains("compare") { 2 } else { 1 } },
         _ => Flow::None,
     }
@@ -56,6 +59,17 @@ fn is_exchange(name: &str) -> bool {
         || name.starts_with("__sync_bool_compare_and_swap")
 }
 
+/// Whether a function returns its first argument.
+pub fn returns_first(name: &str) -> bool {
+    let name = name.strip_prefix("__builtin_").unwrap_or(name);
+    matches!(name, "expect" | "memcpy" | "memmove" | "memset" | "strcpy" | "strncpy" | "strcat")
+}
+
+/// Whether an atomic builtin takes and gives values by their addresses.
+fn by_address(name: &str) -> bool {
+    name.starts_with("__atomic") && !name.ends_with("_n")
+}
+
 /// Whether a function may keep the address that is its argument at a position (or needs it as a value).
 pub fn keeps(name: &str, position: usize) -> bool {
     match name {
@@ -63,7 +77,7 @@ pub fn keeps(name: &str, position: usize) -> bool {
         "thrd_create" => position == 2,
         "pthread_setspecific" | "tss_set" => position == 1,
         "pthread_exit" | "free" | "kfree" | "realloc" => true,
-        _ if flow(name) != Flow::None && is_exchange(name) => {
+        _ if is_exchange(name) && !by_address(name) => {
             // What is stored is kept; what is expected is only looked at.
             position == if name.contains("compare") { 2 } else { 1 }
         }

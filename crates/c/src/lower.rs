@@ -94,6 +94,8 @@ struct Object {
     parts: Vec<Part>,
     /// Its class, if pointers reach it.
     class: Option<Class>,
+    /// Of memory from the heap, from one object to the next: before each lies a slot of its own.
+    stride: Option<usize>,
     span: Span,
 }
 
@@ -209,7 +211,13 @@ pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
 impl<'u> Lowering<'u> {
     /// A shared object of this program's own making, without parts yet.
     fn hidden(&mut self, name: &str) -> ObjectId {
-        let object = Object { name: name.to_string(), parts: Vec::new(), class: None, span: Span::default() };
+        let object = Object {
+            name: name.to_string(),
+            parts: Vec::new(),
+            class: None,
+            stride: None,
+            span: Span::default(),
+        };
         self.objects.push(object);
         ObjectId(self.objects.len() - 1)
     }

@@ -240,6 +240,7 @@ impl Pointers {
             let function = &unit.functions[target.0];
             if function.body.is_none() {
                 self.library_call(unit, &function.name, call, arguments);
+                self.library_result(&function.name, target, arguments);
                 continue;
             }
             for (parameter, argument) in function.parameters.iter().zip(arguments) {
@@ -255,6 +256,18 @@ impl Pointers {
         }
         let class = self.target(callee);
         self.functions_of(class)
+    }
+
+    /// What a library function returns: what is where its first argument points to, or that argument itself.
+    fn library_result(&mut self, name: &str, function: FunctionId, arguments: &[Expr]) {
+        let Some(first) = arguments.first() else { return };
+        if name.starts_with("__atomic_") || name.starts_with("__sync_") {
+            if let Some(place) = self.value(first) {
+                self.copy(self.result[function.0], place);
+            }
+        } else if library::returns_first(name) {
+            self.flow(first, self.result[function.0]);
+        }
     }
 
     fn library_call(&mut self, unit: &Unit, name: &str, call: &Expr, arguments: &[Expr]) {
@@ -283,7 +296,19 @@ impl Pointers {
                 let (Some(to), Some(value)) = (arguments.get(to), arguments.get(value)) else { return };
                 if let Some(to) = self.value(to) {
                     self.flow(value, to);
+                    // What was expected is replaced by what was found.
+                    if let Some(expected) = arguments
+                        .get(1)
+                        .filter(|_| name.contains("compare_exchange"))
+                        .and_then(|old| self.value(old))
+                    {
+                        self.copy(expected, to);
+                    }
                 }
+            }
+            library::Flow::Exchanges => {
+                let places: Vec<usize> = arguments.iter().take(3).filter_map(|to| self.value(to)).collect();
+                places.windows(2).for_each(|pair| self.copy(pair[0], pair[1]));
             }
             library::Flow::Copies => {
                 let (Some(to), Some(from)) = (arguments.first(), arguments.get(1)) else { return };

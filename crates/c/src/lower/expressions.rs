@@ -269,7 +269,11 @@ impl Lowering<'_> {
             | ExprKind::Step(..) => self.assignment(expr, true)?,
             ExprKind::Call(callee, arguments) => {
                 let values = self.call(expr, callee, arguments)?;
-                values.into_iter().next().unwrap_or(Model::Constant(0))
+                match values.into_iter().next() {
+                    Some(value) => value,
+                    None if *expr.ty.plain() == Type::Void => Model::Constant(0),
+                    None => return refuse(span, "the result of this call is not followed"),
+                }
             }
             ExprKind::Comma(first, second) => {
                 self.effect(first)?;

@@ -158,7 +158,7 @@ impl Lowering<'_> {
         let parts = (0..POOL * (size + 1)).map(part);
         let name = format!("#heap{}", self.heap.len() + 1);
         let parts = parts.collect();
-        self.objects.push(super::Object { name, parts, class: Some(class), span });
+        self.objects.push(super::Object { name, parts, class: Some(class), stride: Some(size + 1), span });
         let object = ObjectId(self.objects.len() - 1);
         let next = self.hidden(&format!("#allocated{}", self.heap.len() + 1));
         let next = self.part(next, int(), 0);

@@ -1,7 +1,8 @@
 //! The places of shared objects: the last step of the lowering.
 //!
-//! Objects of one class lie next to each other, with a slot between them that nobody may access, so that a pointer that
-//! runs past the end of an object hits it. Symbolic slots become slots, regions become ranges of slots, addresses become
+//! Objects of one class lie next to each other, each with a slot after it that nobody may access, so that a pointer that
+//! runs past the end of an object hits it, which is a violation. An address of memory outside of the region where the analysis
+//! of pointers expects it (far past an end, or a slip of that analysis) leads beyond what is followed. Symbolic slots become slots, regions become ranges of slots, addresses become
 //! numbers.
 
 use super::places::{address_number, binary, plus};
@@ -20,10 +21,20 @@ struct Layout {
     lengths: Vec<usize>,
     /// The first slot and the length of each region.
     regions: HashMap<usize, (Slot, usize)>,
+    /// The slots of each region that nobody may access.
+    gaps: HashMap<usize, Vec<Gap>>,
+    /// How many slots there are.
+    end: Slot,
     /// Why an access is not followed, for each.
     wrong: Vec<Option<String>>,
     /// For each conversion of a pointer to an integer, whether it may be the address of an object.
     integers: Vec<bool>,
+}
+
+/// Slots that nobody may access: one, or one in so many up to a length.
+struct Gap {
+    first: Slot,
+    every: Option<(usize, usize)>,
 }
 
 impl Lowering<'_> {
@@ -33,6 +44,8 @@ impl Lowering<'_> {
             first: vec![0; self.objects.len()],
             lengths: Vec::new(),
             regions: HashMap::new(),
+            gaps: HashMap::new(),
+            end: 0,
             wrong: Vec::new(),
             integers: Vec::new(),
         };
@@ -59,7 +72,7 @@ impl Lowering<'_> {
         // Where every address is wrong, there must be a slot that it misses.
         shared.push(gap(slot, Span::default()));
         slot += 1;
-        for (position, &(number, class)) in order.iter().enumerate() {
+        for &(number, class) in &order {
             layout.first[number] = slot;
             let object = &self.objects[number];
             let start = slot;
@@ -78,14 +91,20 @@ impl Lowering<'_> {
             }
             if let Some(class) = class {
                 let region = layout.regions.entry(class).or_insert((start, 0));
-                region.1 = slot - region.0;
-                let next_is_same = order.get(position + 1).is_some_and(|next| next.1 == Some(class));
-                if next_is_same {
-                    shared.push(gap(slot, object.span));
-                    slot += 1;
+                shared.push(gap(slot, object.span));
+                layout.gaps.entry(class).or_default().push(Gap { first: slot, every: None });
+                if let Some(stride) = object.stride {
+                    layout
+                        .gaps
+                        .entry(class)
+                        .or_default()
+                        .push(Gap { first: start, every: Some((stride, slot - start)) });
                 }
+                slot += 1;
+                region.1 = slot - region.0;
             }
         }
+        layout.end = slot;
         // Initial values may be addresses.
         for &(number, _) in &order {
             for (part, slot) in self.objects[number].parts.iter().zip(layout.first[number]..) {
@@ -291,6 +310,43 @@ impl Layout {
         self.first[symbolic >> PART_BITS] + (symbolic & ((1 << PART_BITS) - 1))
     }
 
+    /// The index of an address in a region.
+    fn index(&self, class: usize, own: bool, (first, length): (Slot, usize), address: Model) -> Model {
+        let (start, end) = (address_number(first), address_number(first + length));
+        let inside = |address: Value| start <= address && address < end;
+        if let Model::Constant(address) = address
+            && inside(address)
+        {
+            return Model::Constant(address - start);
+        }
+        let compare =
+            |operator, left: &Model, right: Value| binary(operator, left.clone(), Model::Constant(right));
+        let between = |low: Value, high: Value| {
+            let (above, below) =
+                (compare(Binary::GreaterEqual, &address, low), compare(Binary::Less, &address, high));
+            binary(Binary::And, above, below)
+        };
+        // A number that is too large: nothing is followed from there.
+        let beyond = binary(Binary::Plus, Model::Constant(Value::MAX), Model::Constant(1));
+        let choose = |condition, then, other| Model::If(Box::new(condition), Box::new(then), Box::new(other));
+        let memory = between(address_number(0), address_number(self.end));
+        let outside = choose(memory, beyond, Model::Constant(-1));
+        let mut index = choose(between(start, end), plus(address.clone(), -start), outside);
+        for gap in self.gaps.get(&class).into_iter().flatten().filter(|_| !own) {
+            let hit = match gap.every {
+                None => compare(Binary::Equal, &address, address_number(gap.first)),
+                Some((stride, length)) => {
+                    let offset = plus(address.clone(), -address_number(gap.first));
+                    let rest = binary(Binary::Remainder, offset, Model::Constant(stride as Value));
+                    let within = between(address_number(gap.first), address_number(gap.first + length));
+                    binary(Binary::And, within, compare(Binary::Equal, &rest, 0))
+                }
+            };
+            index = choose(hit, Model::Constant(-1), index);
+        }
+        index
+    }
+
     /// The slots and the index of an access to an element.
     fn element(
         &self,
@@ -301,10 +357,11 @@ impl Layout {
     ) -> (Slot, usize, Model) {
         if slot & REGION != 0 {
             let class = lowering.pointers.representative(lowering.accesses[slot & !REGION].class);
+            let own = lowering.accesses[slot & !REGION].ty == Type::Void;
             return match self.regions.get(&class.0) {
-                Some(&(first, length)) => (first, length, plus(index, -address_number(first))),
+                Some(&(first, length)) => (first, length, self.index(class.0, own, (first, length), index)),
                 // No object is there: every address is wrong.
-                None => (0, 0, index),
+                None => (0, 1, self.index(class.0, own, (0, 0), index)),
             };
         }
         let length = if length == usize::MAX { self.lengths[slot >> PART_BITS] } else { length };

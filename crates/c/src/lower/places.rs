@@ -381,7 +381,7 @@ impl Lowering<'_> {
             None | Some(0) => declared.name.clone(),
             Some(body) => format!("{}#{body}", declared.name),
         };
-        self.objects.push(super::Object { name, parts, class, span: declared.span });
+        self.objects.push(super::Object { name, parts, class, stride: None, span: declared.span });
         Ok(ObjectId(self.objects.len() - 1))
     }
 
