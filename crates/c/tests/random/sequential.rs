@@ -123,7 +123,7 @@ fn globals(statements: &mut Statements, text: &mut String) {
     for number in 0..2 {
         writeln!(text, "struct s1@ u{number}@ = {{ {} }};", statements.expressions.dice.roll(100)).unwrap();
         statements.add_struct(&format!("u{number}@"), ".");
-        if statements.expressions.dice.once_in(2) {
+        if statements.expressions.dice.once_in(6) {
             statements.targets.push(format!("&u{number}@.m0"));
         }
     }

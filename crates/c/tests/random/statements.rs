@@ -99,9 +99,14 @@ impl Statements {
 
     /// An expression that is converted to a type, perhaps with an effect.
     pub fn whole(&mut self, depth: usize, to: Kind) -> String {
+        self.whole_for(depth, to, "")
+    }
+
+    /// An expression that is stored in a place, which is not changed by it.
+    fn whole_for(&mut self, depth: usize, to: Kind, place: &str) -> String {
         let places = self.expressions.places.clone();
-        let victims: Vec<Place> =
-            places.iter().filter(|place| place.own && place.writable).cloned().collect();
+        let may = |victim: &&Place| victim.own && victim.writable && victim.text != place;
+        let victims: Vec<Place> = places.iter().filter(may).cloned().collect();
         if !victims.is_empty() && self.expressions.dice.once_in(3) {
             self.expressions.victim = Some(self.expressions.dice.pick(&victims).clone());
         }
@@ -188,7 +193,7 @@ impl Statements {
             };
             return self.line(text, &line);
         }
-        let value = self.whole(depth, place.kind);
+        let value = self.whole_for(depth, place.kind, &place.text);
         self.line(text, &format!("{} = {value};", place.text));
     }
 
