@@ -58,6 +58,10 @@ pub fn run(program: &Program) -> End {
     let mut state = state.clone();
     for _ in 0..MOST_STEPS {
         let mut found = steps(program, &state, 0);
+        // A condition that has no value leads nowhere on both ways.
+        if !found.is_empty() && found.iter().all(|step| matches!(step.outcome, Outcome::Beyond(_))) {
+            return End::Beyond;
+        }
         match (found.len(), found.pop()) {
             (0, _) if state.threads[0].ended(program) => return End::Result(state.shared[result(program)]),
             (1, Some(step)) => match step.outcome {
