@@ -132,3 +132,123 @@ fn side_effects_come_in_the_order_of_c() {
         ),
     ]);
 }
+
+#[test]
+fn arguments_are_those_at_the_time_of_the_call() {
+    compare(&[
+        (
+            "",
+            "int i, a[3] = { 1, 2, 3 }; void f(int *p) { i = 2; *p = 9; } int main(void) { f(&a[i]); result = a[0] * 100 + a[1] * 10 + a[2]; }",
+        ),
+        (
+            "",
+            "int x = 1, y = 2, *q = &x; void f(int *p) { q = &y; *p = 9; *q = 8; } int main(void) { f(q); result = x * 10 + y; }",
+        ),
+        (
+            "",
+            "struct s { int v, w; } a = { 1, 2 }, b = { 3, 4 }, *q = &a; void f(int *p) { q = &b; *p += 50; } void g(struct s *p) { q = &a; p->w += 7; } int main(void) { f(&q->w); g(q); result = a.w * 1000 + b.w; }",
+        ),
+        (
+            "",
+            "struct n { int v; struct n *next; } c = { 3, 0 }, b = { 2, &c }, a = { 1, &b }; void f(struct n *p) { a.next = &c; p->v += 10; } int main(void) { f(a.next); f(a.next); result = a.v * 10000 + b.v * 100 + c.v; }",
+        ),
+        (
+            "",
+            "int k; int a[4] = { 1, 2, 3, 4 }; void in(int *p) { *p += 1; k++; } void out(int *p) { in(p + k); in(p + k); in(&p[k]); } int main(void) { out(a); result = a[0] * 1000 + a[1] * 100 + a[2] * 10 + a[3]; }",
+        ),
+        (
+            "",
+            "struct p { int x, y; }; struct p mk(int x) { struct p r = { x, x + 1 }; return r; } int sum(struct p a, struct p b) { return a.x * 1000 + a.y * 100 + b.x * 10 + b.y; } int id(int x) { return x; } int two(int a, int b) { return a * 10 + b; } int main(void) { result = sum(mk(1), mk(5)) + two(id(3), two(id(1), id(2))); }",
+        ),
+        (
+            "",
+            "int g = 5; int f(int v) { g = 7; return v + g; } int main(void) { int l = g; int r = f(g); result = r * 100 + f(l) + g; }",
+        ),
+        (
+            "",
+            "void f(int *p, int v) { *p = v; *p += v; } int main(void) { int x = 3; f(&x, x); f(&x, x + 1); result = x; }",
+        ),
+        (
+            "",
+            "int f(int *p) { return p ? *p : -1; } int g(int *p) { if (!p) return 50; return p && *p ? 1 : 2; } int main(void) { int x = 3, z = 0; result = f(&x) * 1000 + (f(0) + 2) * 100 + g(0) + g(&x) + g(&z) * 10; }",
+        ),
+        (
+            "",
+            "void w(int *p) { *({ p; }) = 4; *(1, p) += 2; *(*p ? p : 0) += 3; } int main(void) { int x = 0; w(&x); result = x; }",
+        ),
+        (
+            "",
+            "struct s { int a[3]; int n; }; void add(struct s *s, int v) { s->a[s->n++] = v; } int top(struct s *s) { return s->a[--s->n]; } int main(void) { struct s s = { { 0 }, 0 }; add(&s, 4); add(&s, 5); add(&s, 6); result = top(&s) * 10; result += top(&s); result = result * 10 + s.n; }",
+        ),
+        (
+            "",
+            "int f(int a[2][2], int i) { a[i][1 - i] = i + 5; return a[1][0]; } int main(void) { int m[2][2] = { { 1, 2 }, { 3, 4 } }; result = f(m, 1) * 100; result += f(m, 0) * 10 + m[0][1]; }",
+        ),
+    ]);
+}
+
+#[test]
+fn what_writes_is_noticed() {
+    compare(&[
+        (
+            "",
+            "int g = 1, h = 2; int main(void) { __sync_fetch_and_add(&g, 4); __atomic_store_n(&h, 7, 5); result = g * 10 + h; }",
+        ),
+        (
+            "",
+            "int g = 5; int main(void) { int e = 3; int ok = __atomic_compare_exchange_n(&g, &e, 9, 0, 5, 5); result = ok * 1000 + e * 100 + g * 10; ok = __atomic_compare_exchange_n(&g, &e, 9, 0, 5, 5); result += ok * 2000 + e + g; }",
+        ),
+        (
+            "",
+            "void *memset(void *, int, unsigned long); void *memcpy(void *, const void *, unsigned long); struct s { int a, b; } x = { 1, 2 }, y = { 3, 4 }; int main(void) { memcpy(&x, &y, sizeof x); result = x.a * 10 + x.b; memset(&y, 0, sizeof y); result = result * 100 + y.a + y.b; }",
+        ),
+        (
+            "",
+            "void *memcpy(void *, const void *, unsigned long); int a[3] = { 1, 2, 3 }, b[3]; int main(void) { memcpy(b, a, sizeof a); b[1] = 8; memcpy(a, b, sizeof b); result = a[0] * 100 + a[1] * 10 + a[2]; }",
+        ),
+        (
+            "",
+            "int g = 1; struct s { int x; } s = { 2 }; int a[2] = { 3, 4 }; int main(void) { *&g += 5; (&s)->x = 7; *(a + 1) = 9; (*&a)[0] = 6; result = g * 1000 + s.x * 100 + a[0] * 10 + a[1]; }",
+        ),
+        (
+            "",
+            "int a[4] = { 1, 2, 3, 4 }; int *p = &a[1]; struct s { int k, v[2]; } s[2] = { { 1, { 2, 3 } }, { 4, { 5, 6 } } }; int *q = &s[1].v[0], *r = s[0].v + 1; struct s *t = &s[1]; int **pp = &p; const char *c = &\"hello\"[1]; int main(void) { *q += 10; *r += 20; t->k++; **pp = 7; result = a[1] * 1000000 + s[1].v[0] * 10000 + s[0].v[1] * 100 + s[1].k + c[0] + (t - s); }",
+        ),
+        (
+            "",
+            "int g = 3; int main(void) { const int *p = &g; int *q = (int *)p; *q = 4; result = g * 10 + *p; }",
+        ),
+        (
+            "",
+            "struct a { int x; }; struct b { struct a first; int y; }; int main(void) { struct b v = { { 1 }, 2 }; struct a *p = &v.first; struct b *w = (struct b *)p; w->y = 6; p->x = 5; result = v.first.x * 10 + v.y; }",
+        ),
+        (
+            "",
+            "union u { struct { int a, b; } s; }; union u f(union u v) { v.s.b += v.s.a; return v; } int main(void) { union u v = { { 3, 4 } }; union u w = f(v); result = v.s.b * 10 + w.s.b; }",
+        ),
+        (
+            "",
+            "struct s { int x; } f(void) { static struct s k = { 5 }; k.x++; return k; } struct s *g(void) { static struct s k = { 1 }; return &k; } int main(void) { result = f().x; result = result * 10 + f().x; g()->x += 4; result = result * 10 + g()->x; }",
+        ),
+        (
+            "",
+            "int x = 1; int main(void) { int *p = &x, **pp = &p, ***ppp = &pp; ***ppp = 4; int y = 6; **ppp = &y; *p += 1; result = x * 10 + y; }",
+        ),
+        (
+            "",
+            "void inc(void *p) { (*(int *)p)++; } void each(int *a, int n, void (*f)(void *)) { for (int i = 0; i < n; i++) f(&a[i]); } int main(void) { int a[3] = { 1, 2, 3 }; each(a, 3, inc); result = a[0] * 100 + a[1] * 10 + a[2]; }",
+        ),
+        (
+            "may be accessed here as something else",
+            "typedef unsigned long size_t; void *malloc(size_t); struct t { int k; struct t *l, *r; }; struct t *mk(int k) { struct t *n = malloc(sizeof(struct t)); n->k = k; n->l = n->r = 0; return n; } void put(struct t **p, int k) { while (*p) p = k < (*p)->k ? &(*p)->l : &(*p)->r; *p = mk(k); } void walk(struct t *n) { if (!n) return; walk(n->l); result = result * 10 + n->k; walk(n->r); } int main(void) { struct t *root = 0; put(&root, 4); put(&root, 2); put(&root, 6); put(&root, 1); put(&root, 5); walk(root); }",
+        ),
+        (
+            "",
+            "int v[3] = { 3, 1, 2 }; void sort(int *a, int n) { for (int i = 0; i < n; i++) for (int j = i + 1; j < n; j++) if (a[j] < a[i]) { int t = a[i]; a[i] = a[j]; a[j] = t; } } int main(void) { sort(v, 3); result = v[0] * 100 + v[1] * 10 + v[2]; }",
+        ),
+        (
+            "",
+            "int a = 1, b = 2; int main(void) { int *p = &a, *q = &b; int *t = p; p = q; q = t; *p = 7; result = a * 1000 + b * 100 + *q * 10 + (p == &b) + (q != &b) + (p == t); }",
+        ),
+    ]);
+}
