@@ -2,14 +2,15 @@
 //!
 //! A step is *visible* if it reads or writes a shared slot that some other thread accesses (at least one of them writing), or
 //! if it creates a thread. All other steps commute with those of other threads, in both directions: they neither read what
-//! others write nor write what others access, and they do not wait for others. So a visible step followed by invisible
+//! others write nor write what others access, and they do not wait for others. (A step that may have to wait, for whatever
+//! reason, is no such step: it would keep the one before it from being taken.) So a visible step followed by invisible
 //! ones is as good as atomic (Lipton, *Reduction*, CACM 1975): in every run the invisible ones can be moved next to the
 //! visible one, and what goes wrong in one of them goes wrong there. A thread can be interrupted before every visible step
 //! and at the heads of loops (so that no section runs for ever), and nowhere else.
 //!
 //! The result has atomic sections where the program had none; sections of the program itself grow by what follows them.
 
-use allways_model::program::{Edge, Expr, Location, LocationId, Op, Program, Slot, Target};
+use allways_model::program::{Binary, Edge, Expr, Location, LocationId, Op, Program, Slot, Target, Unary};
 use std::collections::HashSet;
 
 /// Which threads access a shared slot.
@@ -45,7 +46,8 @@ pub fn fuse(program: &mut Program) {
                             | Op::Fork(_)
                     )
             });
-            !inside[location] && (stops || heads.contains(&number) || here.edges.is_empty())
+            !inside[location]
+                && (stops || may_wait(&here.edges) || heads.contains(&number) || here.edges.is_empty())
         })
         .collect();
     let mut cut = cut;
@@ -85,6 +87,45 @@ pub fn fuse(program: &mut Program) {
         }
     }
     forget_unreachable(program);
+}
+
+/// Whether a thread may be stuck at a location with these edges.
+fn may_wait(edges: &[Edge]) -> bool {
+    let mut conditions: Vec<(&Expr, bool)> = Vec::new();
+    for edge in edges {
+        match &edge.op {
+            Op::Guard(expr, expected) => conditions.push((expr, *expected)),
+            Op::Assign(_, _, Some(_)) | Op::Acquire(_) | Op::Wait(_) => {}
+            // Can always be taken.
+            _ => return false,
+        }
+    }
+    // One of them holds: both ways of a condition, or one that says that no other does.
+    let both = |(expr, expected): &(&Expr, bool)| conditions.contains(&(*expr, !*expected));
+    let rest = |(expr, expected): &(&Expr, bool)| {
+        let mut none = Vec::new();
+        conjuncts(expr, &mut none);
+        let others = conditions.iter().filter(|(other, _)| other != expr);
+        let denied = |(other, holds): &(&Expr, bool)| {
+            *holds
+                && none
+                    .iter()
+                    .any(|part| matches!(part, Expr::Unary(Unary::Not, inner) if **inner == **other))
+        };
+        *expected && none.len() + 1 == conditions.len() && others.clone().all(denied)
+    };
+    !edges.is_empty() && !conditions.iter().any(|condition| both(condition) || rest(condition))
+}
+
+/// The parts of a conjunction.
+fn conjuncts<'e>(expr: &'e Expr, parts: &mut Vec<&'e Expr>) {
+    match expr {
+        Expr::Binary(Binary::And, left, right, _) => {
+            conjuncts(left, parts);
+            conjuncts(right, parts);
+        }
+        part => parts.push(part),
+    }
 }
 
 /// Makes the edges of a location inside a section leave it where they lead to a place of interruption.
