@@ -38,6 +38,24 @@ impl Target {
         }
     }
 
+    /// The same place, as a slot where it is known which element it is. An address that is to move on through its array
+    /// must not forget where the array starts.
+    fn settled(self) -> Target {
+        let within =
+            |length: usize, index: Value| usize::try_from(index).ok().filter(|&index| index < length);
+        match self {
+            Target::SharedElement(slot, length, Model::Constant(index)) => match within(length, index) {
+                Some(offset) => Target::Shared(slot + offset),
+                None => Target::SharedElement(slot, length, Model::Constant(index)),
+            },
+            Target::LocalElement(slot, length, Model::Constant(index)) => match within(length, index) {
+                Some(offset) => Target::Local(slot + offset),
+                None => Target::LocalElement(slot, length, Model::Constant(index)),
+            },
+            target => target,
+        }
+    }
+
     /// Whether other threads may see it.
     pub fn is_shared(&self) -> bool {
         !matches!(self, Target::Local(_) | Target::LocalElement(..))
@@ -48,8 +66,16 @@ impl Target {
 pub(super) fn plus(expr: Model, offset: Value) -> Model {
     match expr {
         expr if offset == 0 => expr,
-        Model::Constant(value) => Model::Constant(value + offset),
+        Model::Constant(value) if value.checked_add(offset).is_some() => Model::Constant(value + offset),
         expr => binary(Binary::Plus, expr, Model::Constant(offset)),
+    }
+}
+
+/// The sum of two expressions.
+fn sum(left: Model, right: Model) -> Model {
+    match right {
+        Model::Constant(offset) => plus(left, offset),
+        right => binary(Binary::Plus, left, right),
     }
 }
 
@@ -112,7 +138,7 @@ impl Lowering<'_> {
     /// What an address points to.
     pub(super) fn pointee(&mut self, address: Address, pointer: &Expr) -> Result<Target> {
         Ok(match address {
-            Address::Known(target) => target,
+            Address::Known(target) => target.settled(),
             Address::Value(value) => {
                 let class = self.pointers.target(pointer);
                 let value = self.settled(value, pointer.span)?;
@@ -131,7 +157,7 @@ impl Lowering<'_> {
         match &expr.kind {
             ExprKind::AddressOf(place) => match &place.kind {
                 ExprKind::Function(_) => Ok(Address::Value(self.value(expr)?)),
-                _ => Ok(Address::Known(self.place(place)?)),
+                _ => Ok(Address::Known(self.place(place)?.settled())),
             },
             ExprKind::Cast(part) if matches!(part.ty.plain(), Type::Pointer(_)) => {
                 if let Some((inner, by)) = self.counted_in_bytes(part, &expr.ty) {
@@ -177,36 +203,23 @@ impl Lowering<'_> {
             Address::Value(Model::Constant(0)) if offset == Model::Constant(0) => {
                 Address::Value(Model::Constant(0))
             }
-            Address::Value(value) => Address::Value(match offset {
-                Model::Constant(offset) => plus(value, offset),
-                offset => binary(Binary::Plus, value, offset),
-            }),
-            Address::Known(Target::Region(access, address)) => {
-                Address::Known(Target::Region(access, binary(Binary::Plus, address, offset)))
+            Address::Value(value) => Address::Value(sum(value, offset)),
+            Address::Known(Target::Region(class, address)) => {
+                Address::Known(Target::Region(class, sum(address, offset)))
             }
             Address::Known(Target::SharedElement(first, length, index)) => {
-                Address::Known(Target::SharedElement(first, length, binary(Binary::Plus, index, offset)))
+                Address::Known(Target::SharedElement(first, length, sum(index, offset)))
             }
             Address::Known(Target::LocalElement(first, length, index)) => {
-                Address::Known(Target::LocalElement(first, length, binary(Binary::Plus, index, offset)))
+                Address::Known(Target::LocalElement(first, length, sum(index, offset)))
             }
             Address::Known(Target::Shared(first)) => {
                 let length = self.array_length(pointer, span)?;
-                Address::Known(match offset {
-                    Model::Constant(offset) if (0..length as Value).contains(&offset) => {
-                        Target::Shared(first + offset as usize)
-                    }
-                    offset => Target::SharedElement(first, length, offset),
-                })
+                Address::Known(Target::SharedElement(first, length, offset))
             }
             Address::Known(Target::Local(first)) => {
                 let length = self.array_length(pointer, span)?;
-                Address::Known(match offset {
-                    Model::Constant(offset) if (0..length as Value).contains(&offset) => {
-                        Target::Local(first + offset as usize)
-                    }
-                    offset => Target::LocalElement(first, length, offset),
-                })
+                Address::Known(Target::LocalElement(first, length, offset))
             }
         })
     }
@@ -260,14 +273,15 @@ impl Lowering<'_> {
 
     /// The address as a number.
     pub(super) fn number(&mut self, address: Address, span: Span) -> Result<Model> {
-        Ok(match address {
-            Address::Value(value) => value,
-            Address::Known(Target::Shared(slot)) => address_of(slot),
-            Address::Known(Target::SharedElement(slot, _, index)) => {
-                binary(Binary::Plus, address_of(slot), index)
-            }
-            Address::Known(Target::Region(_, address)) => address,
-            Address::Known(Target::Local(_) | Target::LocalElement(..)) => {
+        let target = match address {
+            Address::Value(value) => return Ok(value),
+            Address::Known(target) => target.settled(),
+        };
+        Ok(match target {
+            Target::Shared(slot) => address_of(slot),
+            Target::SharedElement(slot, _, index) => sum(address_of(slot), index),
+            Target::Region(_, address) => address,
+            Target::Local(_) | Target::LocalElement(..) => {
                 return refuse(span, "the address of a local variable is kept in a way that is not followed");
             }
         })

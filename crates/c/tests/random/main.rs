@@ -3,14 +3,17 @@
 //! `ALLWAYS_RANDOM` says how many programs are taken, or which. Where there is no `cc`, the tests say so and pass.
 
 mod dice;
+mod explore;
 mod expressions;
+#[allow(dead_code, reason = "programs that are given as texts use more of it")]
 mod native;
 mod ours;
 mod sequential;
 mod statements;
+mod threads;
 
 use ours::End;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many programs go to the compiler at once.
 const BATCH: usize = 100;
@@ -20,7 +23,7 @@ fn programs_of_one_thread_compute_what_they_do_natively() {
     if !native::compiler() {
         return;
     }
-    let seeds: Vec<u64> = dice::seeds(300).collect();
+    let seeds: Vec<u64> = dice::seeds(200).collect();
     let (mut compared, mut beyond) = (0, 0);
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();
     let mut wrong = Vec::new();
@@ -56,4 +59,88 @@ fn programs_of_one_thread_compute_what_they_do_natively() {
         );
     }
     assert!(compared > beyond, "{compared} runs were compared, {beyond} were not followed");
+}
+
+/// More states of one program are not explored.
+const MOST_STATES: usize = 40_000;
+
+/// How often each program runs natively.
+const RUNS: usize = 150;
+
+/// What programs of threads leave in `result` natively, over many runs of each.
+fn outcomes(programs: &[threads::Threads]) -> Vec<BTreeSet<i64>> {
+    let mut text = threads::NATIVE.to_string();
+    let mut calls = String::new();
+    for (number, program) in programs.iter().enumerate() {
+        text.push_str(&program.native(number));
+        calls.push_str(&format!(
+            "  for (int i = 0; i < {RUNS}; i++) {{ reset_{number}(); main_{number}(); printf(\"{number} %u\\n\", result_{number}); }}\n"
+        ));
+    }
+    text.push_str(&format!(
+        "int main(void) {{\n  cpu_set_t one; sched_getaffinity(0, sizeof one, &one); int last = 0;\n  \
+         for (int i = 0; i < CPU_SETSIZE; i++) if (CPU_ISSET(i, &one)) last = i;\n  \
+         CPU_ZERO(&one); CPU_SET(last, &one); sched_setaffinity(0, sizeof one, &one);\n{calls}  return 0;\n}}\n"
+    ));
+    let mut found = vec![BTreeSet::new(); programs.len()];
+    for line in native::output(&text, &["-pthread"], &[]) {
+        let (number, value) = line.split_once(' ').expect("two numbers");
+        let number: usize = number.parse().expect("a number");
+        found[number].insert(value.parse().expect("a number"));
+    }
+    found
+}
+
+#[test]
+fn outcomes_of_threads_are_found() {
+    if !native::compiler() {
+        return;
+    }
+    let seeds: Vec<u64> = dice::seeds(40).collect();
+    let (mut compared, mut large, mut all, mut seen) = (0, 0, 0, 0);
+    let mut refused: BTreeMap<String, usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for batch in seeds.chunks(20) {
+        let programs: Vec<threads::Threads> = batch.iter().map(|&seed| threads::program(seed)).collect();
+        let native = outcomes(&programs);
+        for ((&seed, program), native) in batch.iter().zip(&programs).zip(native) {
+            let [plain, fused] = match ours::programs(&program.alone()) {
+                Ok(both) => both,
+                Err(message) => {
+                    *refused.entry(message).or_default() += 1;
+                    continue;
+                }
+            };
+            let ends = explore::ends(&fused, MOST_STATES).zip(explore::ends(&plain, MOST_STATES));
+            let Some((fused, plain)) = ends else {
+                large += 1;
+                continue;
+            };
+            compared += 1;
+            let possible: BTreeSet<i64> = fused
+                .iter()
+                .filter_map(|(end, _)| if let End::Result(value) = end { Some(*value) } else { None })
+                .collect();
+            (all, seen) = (all + possible.len(), seen + native.len());
+            if fused != plain {
+                println!("seed {seed}: joined steps have {} ends, steps alone {}", fused.len(), plain.len());
+                wrong.push(seed);
+            }
+            if !native.is_subset(&possible) {
+                println!("seed {seed}: natively {native:?}, here {possible:?}");
+                wrong.push(seed);
+            }
+            if fused.iter().any(|(end, _)| !matches!(end, End::Result(_))) {
+                println!("seed {seed}: {fused:?}");
+                wrong.push(seed);
+            }
+        }
+    }
+    println!(
+        "{compared} programs agree, {all} outcomes, {seen} of them seen natively; {large} are too large, refused: {refused:#?}"
+    );
+    if let Some(&seed) = wrong.first() {
+        panic!("{} differ, the first with seed {seed}:\n{}", wrong.len(), threads::program(seed).alone());
+    }
+    assert!(compared > large, "{compared} programs were compared, {large} were too large");
 }

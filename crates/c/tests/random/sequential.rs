@@ -172,15 +172,17 @@ fn pure(statements: &mut Statements, text: &mut String, number: usize) {
     }
     statements.pure = true;
     statements.body(text, 2, 1);
-    let value = statements.whole(2, result);
     if recursive {
+        // Its parts are not in any order, so they have no effects.
+        let value = statements.expressions.value(2).fit(result).text;
         let arguments: Vec<String> =
-            parameters.iter().skip(1).map(|&kind| statements.whole(1, kind)).collect();
+            parameters.iter().skip(1).map(|&kind| statements.expressions.value(1).fit(kind).text).collect();
         let all = [vec!["v0 - 1".to_string()], arguments].concat().join(", ");
         let again = if result.is_wide() { format!("({name}({all}) >> 1)") } else { format!("{name}({all})") };
         let value = if result.is_wide() { format!("({value} >> 1)") } else { value };
         writeln!(text, "  return {again} + (({}){value});", result.name).unwrap();
     } else {
+        let value = statements.whole(2, result);
         writeln!(text, "  return {value};").unwrap();
     }
     writeln!(text, "}}").unwrap();

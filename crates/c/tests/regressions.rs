@@ -1,0 +1,43 @@
+//! Programs that were read wrongly once, and what they compute: by the reference semantics, and natively.
+//!
+//! Where there is no `cc`, the tests say so and pass.
+
+#[path = "random/compare.rs"]
+mod compare;
+#[path = "random/native.rs"]
+#[allow(dead_code, reason = "the random programs use more of it")]
+mod native;
+#[path = "random/ours.rs"]
+mod ours;
+
+use compare::compare;
+
+#[test]
+fn pointers_into_the_middle_lead_both_ways() {
+    compare(&[
+        (
+            "",
+            "int a[3] = { 1, 2, 3 }; int f(int *p) { return p[-1] * 100 + p[0] * 10 + p[1]; } int main(void) { result = f(&a[1]); result = result * 1000 + f(a + 1); }",
+        ),
+        (
+            "",
+            "int a[3] = { 1, 2, 3 }, i = 1; int f(int *p) { return p[-1] * 100 + p[0] * 10 + p[1]; } int main(void) { result = f(&a[i]); int b[3] = { 4, 5, 6 }; result = result * 1000 + f(&b[1]) + f(&b[i]); }",
+        ),
+        (
+            "",
+            "struct s { int k, v[3]; } s = { 1, { 2, 3, 4 } }; int f(int *p) { return *(p - 1) * 10 + p[1]; } int main(void) { struct s t = s; t.v[0] = 9; result = f(&s.v[1]) * 100 + f(t.v + 1); }",
+        ),
+        (
+            "",
+            "int m[2][2] = { { 1, 2 }, { 3, 4 } }; int f(int (*p)[2]) { return p[-1][1] * 10 + (*p)[0]; } int g(int *p) { return p[0] * 10 + p[-1]; } int main(void) { result = f(&m[1]) * 100 + g(&m[1][1]); int l[2][2] = { { 5, 6 }, { 7, 8 } }; result = result * 10000 + f(l + 1) * 100 + g(&l[0][1]); }",
+        ),
+        (
+            "",
+            "struct s { int a, b; } v[3] = { { 1, 2 }, { 3, 4 }, { 5, 6 } }; int f(struct s *p) { return p[-1].b * 100 + p->a * 10 + (p + 1)->b; } int g(struct s *p, int i) { return f(p + i); } int main(void) { result = f(&v[1]); result = result * 1000 + g(v, 1) + g(&v[2], -1); }",
+        ),
+        (
+            "",
+            "int a[4] = { 1, 2, 3, 4 }; int g(int *p) { return p[-2]; } int f(int *p) { return g(p + 1) * 10 + g(&p[2]); } int main(void) { int k = 1; result = f(a + k) * 100 + f(&a[1]); }",
+        ),
+    ]);
+}
