@@ -12,6 +12,7 @@ mod diagnostics;
 mod evidence;
 mod exit;
 mod format;
+mod native;
 mod output;
 mod progress;
 mod reach;

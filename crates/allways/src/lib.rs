@@ -43,6 +43,7 @@ pub mod cli;
 mod explain;
 pub mod flatten;
 pub mod load;
+pub mod native;
 pub mod reach;
 pub mod recheck;
 pub mod report;

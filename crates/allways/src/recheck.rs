@@ -1,6 +1,7 @@
 //! Evidence from a file, checked again: `allways certify` and `allways replay`.
 
 use crate::load::{LoadError, forms};
+use crate::native::schedule::{NoSchedule, Schedule};
 use crate::report::{TraceTable, run_table, source_table, trace_table};
 use crate::source_trace::SourceTrace;
 use crate::words;
@@ -107,6 +108,18 @@ impl Claim<'_> {
         };
         let run = interpret(&encoded, trace)?;
         Ok(Some(SourceTrace::new(&encoded, &run, &task.source.text)))
+    }
+
+    /// What a real run of a C program must do to go wrong as the trace does; nothing if it is no trace of a program.
+    pub fn schedule(&self) -> Result<Option<Schedule>, NoSchedule> {
+        let Ok(Evidence::Counterexample(Counterexample::Trace(trace))) = &self.evidence else {
+            return Ok(None);
+        };
+        let (Some(Ok(encoded)), Some(task)) = (self.forms.encoding(), self.forms.task()) else {
+            return Ok(None);
+        };
+        let run = interpret(&encoded, trace).map_err(|rejection| NoSchedule(rejection.to_string()))?;
+        Schedule::new(&encoded, &run, &task.source.text).map(Some)
     }
 
     /// What accepted evidence shows about the task.

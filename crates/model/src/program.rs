@@ -19,6 +19,7 @@
 
 pub mod defined;
 pub mod expression;
+pub mod path;
 pub mod reduction;
 pub mod semantics;
 pub mod sequential;

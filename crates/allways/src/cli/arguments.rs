@@ -142,6 +142,10 @@ pub struct Replay {
     pub file: PathBuf,
     /// The trace, as --evidence writes it.
     pub trace: PathBuf,
+    /// Of a C program: compile it with gcc and run it, in the order and with the values of the trace, to see the error
+    /// outside of allways.
+    #[arg(long)]
+    pub native: bool,
     #[command(flatten)]
     pub start: Start,
     #[command(flatten)]

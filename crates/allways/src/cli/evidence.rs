@@ -2,6 +2,7 @@
 
 use super::arguments::{Certify, Replay};
 use super::exit::Exit;
+use super::native;
 use super::session::Session;
 use super::{Context, Failure};
 use crate::load::{LoadError, load, read};
@@ -167,6 +168,9 @@ pub fn walk(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> 
     if claim.is_counterexample() == Some(false) {
         let help = "`allways certify` checks certificates".to_string();
         return Err(Failure::Usage(format!("{name} is a certificate, which has no steps"), help));
+    }
+    if arguments.native {
+        return native::run(arguments, &claim, context);
     }
     let Walked { judged, table } = claim.walk(&budget)?;
     let exit = match judged {

@@ -335,6 +335,11 @@ impl Choices {
         }
     }
 
+    /// What was chosen so far, in order.
+    pub fn taken(&self) -> Vec<Value> {
+        self.answers[..self.next].iter().map(|(value, _)| *value).collect()
+    }
+
     /// A value from `low` to `high`.
     pub fn choose(&mut self, low: Value, high: Value) -> Value {
         if self.next == self.answers.len() {

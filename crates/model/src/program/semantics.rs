@@ -312,14 +312,14 @@ fn atomic(
     outcomes
 }
 
-fn go(state: &mut State, thread: usize, to: LocationId) {
+pub(super) fn go(state: &mut State, thread: usize, to: LocationId) {
     if let Some(top) = state.threads[thread].stack.last_mut() {
         top.location = to;
     }
 }
 
 /// Where an edge leads with these choices; nowhere if it cannot be taken so.
-fn take(
+pub(super) fn take(
     program: &Program,
     state: &State,
     thread: usize,

@@ -1,0 +1,95 @@
+//! `allways replay --native`: says what is built and run, and whether the error was reached.
+
+use super::arguments::Replay;
+use super::exit::Exit;
+use super::{Context, Failure};
+use crate::native::{Ended, NativeRun, replay_native};
+use crate::recheck::Claim;
+use crate::words;
+use allways_engines::Budget;
+use std::time::Duration;
+
+/// How long other schedules are tried.
+const SEARCH: Duration = Duration::from_secs(5);
+
+/// Runs `replay --native`.
+pub fn run(arguments: &Replay, claim: &Claim, context: &mut Context) -> Result<Exit, Failure> {
+    let (file, name) = (words::path(&arguments.file), words::path(&arguments.trace));
+    if !arguments.file.extension().is_some_and(|ending| ending == "c" || ending == "i") {
+        let help = "leave out --native".to_string();
+        return Err(Failure::Usage(format!("--native is for C programs, and {file} is none"), help));
+    }
+    if let Err(why) = claim.check(&Budget::unlimited()) {
+        context.output.verdict("rejected", &format!("{name} is no run of {file} that goes wrong: {why}"));
+        return Ok(Exit::Bug);
+    }
+    let schedule = match claim.schedule() {
+        Ok(Some(schedule)) => schedule,
+        Ok(None) => {
+            let help = "`allways check --evidence` writes one".to_string();
+            return Err(Failure::Usage(format!("{name} is no trace of a program"), help));
+        }
+        Err(why) => {
+            context.output.verdict("unknown", &format!("{name} cannot be followed: {why}"));
+            return Ok(Exit::Unknown);
+        }
+    };
+    let native = match replay_native(&arguments.file, &schedule, SEARCH) {
+        Ok(native) => native,
+        Err(why) => {
+            context.output.verdict("unknown", &format!("{file} cannot be run: {why}"));
+            return Ok(Exit::Unknown);
+        }
+    };
+    let events = schedule.events.len();
+    let switches = words::count(schedule.switches() as u128, "context switch");
+    let (word, rest, exit) = match (&native.followed, &native.searched) {
+        (run, _) if native.by_trace() => {
+            let went = format!("{} of {events} events, {switches}", run.matched);
+            (
+                "reached",
+                format!("{file}: {} by the schedule of the trace ({went})", error(run)),
+                Exit::Success,
+            )
+        }
+        (_, Some((tried, Some(run)))) => {
+            let tried = words::count(*tried as u128, "schedule");
+            let rest = format!(
+                "{file}: {}, but not by the schedule of the trace: by search, after {tried}",
+                error(run)
+            );
+            ("reached", rest, Exit::Success)
+        }
+        (_, searched) => {
+            let tried = searched.as_ref().map_or(0, |searched| searched.0);
+            let tried = words::count(tried as u128, "other schedule");
+            (
+                "not reached",
+                format!("{file}: the error was not seen, nor in {tried} near the trace"),
+                Exit::Unknown,
+            )
+        }
+    };
+    context.output.verdict(word, &rest);
+    if !context.quiet {
+        for command in &native.commands {
+            context.output.emit(|out| writeln!(out, "  {command}"));
+        }
+        if !native.by_trace() {
+            let run = native.followed;
+            let line = format!("following the trace ({} of {events} events): {}", run.matched, run.ended);
+            context.output.emit(|out| writeln!(out, "  {line}"));
+        }
+    }
+    Ok(exit)
+}
+
+/// Which error a run reached.
+fn error(run: &NativeRun) -> String {
+    let Ended::Reached { line, thread } = run.ended else { return run.ended.to_string() };
+    let who = if thread == 0 { "main".to_string() } else { format!("thread {thread}") };
+    match line {
+        Some(line) => format!("line {line}: {who} reached the error"),
+        None => format!("{who} reached the error"),
+    }
+}

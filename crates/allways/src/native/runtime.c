@@ -1,0 +1,732 @@
+/* The controlled scheduler that a C program is linked with by `allways replay --native`.
+ *
+ * The program is compiled with -fsanitize=thread, so that gcc calls __tsan_* before each access to memory that others may
+ * see, but it is linked without the library that belongs to it: these functions are here. So are the functions of
+ * pthreads (by --wrap) and those that verifiers agree on. Threads are real threads, of which one runs at a time. Each of the
+ * calls is a point at which another thread may take over:
+ *
+ * - When a schedule is followed, it is a list of events, each of a thread: the accesses that matter, in the order of the
+ *   trace. A thread that comes to a point looks for it among its next events. If it is there, the thread waits until the
+ *   events before it have been; if not, the point does not matter and the thread goes on.
+ * - When schedules are searched, whether another thread takes over is drawn at random, on request after a part of
+ *   the schedule was followed.
+ *
+ * The file named by ALLWAYS_SCHEDULE says what is to be done; the one named by ALLWAYS_RESULT gets one line. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HOOK __attribute__((visibility("default")))
+#define WEAK __attribute__((weak))
+#define CALLER __builtin_return_address(0)
+
+/* What happens at a point. */
+enum { READ = 1, WRITE = 2, UPDATE = 3, ATOMIC = 4, CREATE = 5, JOIN = 6, END = 7 };
+
+/* ---- What was read ---- */
+
+typedef struct { uintptr_t at; int line; } Line;
+typedef struct { uintptr_t start, end; int name; } Symbol;
+typedef struct { int thread, kind, from, to, name, turn; } Event;
+typedef struct { int thread, from, to; long long value; int used; } Choice;
+
+static Line *lines; static int line_count;
+static Symbol *symbols; static int symbol_count;
+static uintptr_t *sections; static int section_count;
+static uintptr_t *errors; static int error_count;
+static Event *events; static int event_count;
+static Choice *choices; static int choice_count;
+/* The thread whose turn each one is. */
+static int *turns; static int turn_count;
+static int following = 1, fences;
+static unsigned long long seed = 1;
+static int one_in = 4, search_from = -1;
+
+/* ---- Threads ---- */
+
+enum { READY, BLOCKED, PARKED, ENDED };
+#define MOST_THREADS 1024
+#define WINDOW 24
+#define MOST_PASSES 200000
+
+typedef struct {
+    int state, go, next, turn, depth, detached;
+    long passes;
+    pthread_t handle;
+    void *(*start)(void *);
+    void *argument, *result;
+} Thread;
+
+static Thread threads[MOST_THREADS];
+static int thread_count = 1, turn, matched, missed;
+static __thread int me;
+
+static long futex(int *word, int operation, int value) {
+    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+static void give(int thread) {
+    __atomic_store_n(&threads[thread].go, 1, __ATOMIC_SEQ_CST);
+    futex(&threads[thread].go, FUTEX_WAKE, 1);
+}
+
+static void wait_for_turn(int thread) {
+    while (!__atomic_exchange_n(&threads[thread].go, 0, __ATOMIC_SEQ_CST))
+        futex(&threads[thread].go, FUTEX_WAIT, 0);
+}
+
+/* Ends the process with a line about it. */
+static void report(const char *what, int line) {
+    const char *path = getenv("ALLWAYS_RESULT");
+    int file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : 2;
+    char text[200];
+    int length = snprintf(text, sizeof text, "%s %d %d %d %d %d\n", what, line, me, matched, missed, following);
+    if (write(file, text, length) < 0) _exit(3);
+    _exit(0);
+}
+
+static unsigned draw(unsigned below) {
+    seed ^= seed << 13; seed ^= seed >> 7; seed ^= seed << 17;
+    return (unsigned)(seed >> 20) % below;
+}
+
+static int line_of(void *caller) {
+    uintptr_t at = (uintptr_t)caller - 1;
+    int low = 0, high = line_count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (lines[middle].at <= at) low = middle + 1; else high = middle;
+    }
+    return low ? lines[low - 1].line : 0;
+}
+
+static int name_of(const volatile void *address) {
+    uintptr_t at = (uintptr_t)address;
+    int low = 0, high = symbol_count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (symbols[middle].start <= at) low = middle + 1; else high = middle;
+    }
+    return low && at < symbols[low - 1].end ? symbols[low - 1].name : -1;
+}
+
+/* ---- Who runs next ---- */
+
+/* The thread of the next turn that can use it; -1 if the schedule is used up. */
+static int next_in_schedule(void) {
+    while (turn + 1 < turn_count) {
+        turn++;
+        int thread = turns[turn];
+        if (search_from >= 0 && turn >= search_from) return -1;
+        if (thread >= thread_count || threads[thread].state >= PARKED) { missed++; continue; }
+        if (threads[thread].turn > turn) continue;
+        return thread;
+    }
+    return -1;
+}
+
+static int any_ready(int except) {
+    int ready[MOST_THREADS], count = 0;
+    for (int thread = 0; thread < thread_count; thread++)
+        if (threads[thread].state == READY && thread != except) ready[count++] = thread;
+    return count ? ready[draw(count)] : -1;
+}
+
+/* The schedule is used up: either that is all, or the search begins. */
+static void leave_schedule(void) {
+    if (search_from < 0) report("diverged", 0);
+    following = 0;
+    for (int thread = 0; thread < thread_count; thread++) {
+        if (threads[thread].state == PARKED) threads[thread].state = READY;
+        threads[thread].turn = -1;
+    }
+}
+
+/* Lets others run; this thread can go on itself only if it is ready. */
+static void hand_over(int may_stay) {
+    int thread = -1;
+    if (following && (thread = next_in_schedule()) < 0) leave_schedule();
+    if (!following) {
+        if (may_stay) threads[me].state = READY;
+        thread = any_ready(-1);
+        if (thread < 0) report("deadlock", 0);
+    }
+    if (thread == me) return;
+    give(thread);
+    wait_for_turn(me);
+}
+
+static void blocked(void) {
+    threads[me].state = BLOCKED;
+    hand_over(0);
+    threads[me].state = READY;
+}
+
+static void wake_blocked(void) {
+    for (int thread = 0; thread < thread_count; thread++)
+        if (threads[thread].state == BLOCKED) threads[thread].state = READY;
+}
+
+/* ---- Points ---- */
+
+static int fits(const Event *event, int kind, int line, int name) {
+    if (event->name != name || line < event->from || line > event->to) return kind == END && event->kind == END;
+    return event->kind == kind || (kind <= UPDATE && event->kind <= UPDATE && (kind | event->kind) == UPDATE
+                                   && (kind == UPDATE || event->kind == UPDATE));
+}
+
+/* The next event of this thread that a point is; -1 if it is none. */
+static int event_here(int kind, int line, int name) {
+    int seen = 0;
+    for (int at = threads[me].next; at < event_count && seen < WINDOW; at++) {
+        if (events[at].thread != me) continue;
+        if (fits(&events[at], kind, line, name)) return at;
+        seen++;
+    }
+    return -1;
+}
+
+static int events_left(void) {
+    for (int at = threads[me].next; at < event_count; at++)
+        if (events[at].thread == me) return 1;
+    return 0;
+}
+
+static void point_named(int kind, int line, int name) {
+    Thread *thread = &threads[me];
+    if (thread->depth > 0) return;
+    if (following) {
+        int at = event_here(kind, line, name);
+        if (at < 0) {
+            int last = turn == turn_count - 1 && turns[turn] == me;
+            if (++thread->passes > MOST_PASSES) {
+                if (last) leave_schedule();
+                thread->state = PARKED;
+            } else if (events_left() || last || kind == END) {
+                return;
+            } else {
+                /* What it does from here on is no part of the schedule. */
+                thread->state = PARKED;
+            }
+            hand_over(0);
+            thread->state = READY;
+            return;
+        }
+        for (int skipped = thread->next; skipped < at; skipped++) missed += events[skipped].thread == me;
+        thread->next = at + 1;
+        thread->passes = 0;
+        thread->turn = events[at].turn;
+        while (following && thread->turn > turn) hand_over(1);
+        thread->turn = -1;
+        matched++;
+    } else if (draw(one_in) == 0) {
+        hand_over(1);
+    }
+}
+
+static void point(int kind, void *caller, const volatile void *address) {
+    if (threads[me].depth > 0) return;
+    point_named(kind, line_of(caller), address ? name_of(address) : -1);
+}
+
+/* ---- Accesses ---- */
+
+#define ACCESS(size) \
+    HOOK void __tsan_read##size(void *address) { point(READ, CALLER, address); } \
+    HOOK void __tsan_write##size(void *address) { point(WRITE, CALLER, address); } \
+    HOOK void __tsan_unaligned_read##size(void *address) { point(READ, CALLER, address); } \
+    HOOK void __tsan_unaligned_write##size(void *address) { point(WRITE, CALLER, address); } \
+    HOOK void __tsan_volatile_read##size(void *address) { point(READ, CALLER, address); } \
+    HOOK void __tsan_volatile_write##size(void *address) { point(WRITE, CALLER, address); }
+ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16)
+
+HOOK void __tsan_init(void) {}
+HOOK void __tsan_func_entry(void *caller) { (void)caller; }
+HOOK void __tsan_func_exit(void *caller) { (void)caller; }
+HOOK void __tsan_read_range(void *address, unsigned long size) { (void)size; point(READ, CALLER, address); }
+HOOK void __tsan_write_range(void *address, unsigned long size) { (void)size; point(WRITE, CALLER, address); }
+HOOK void __tsan_vptr_update(void *to, void *value) { (void)value; point(WRITE, CALLER, to); }
+HOOK void __tsan_atomic_thread_fence(int order) { (void)order; }
+HOOK void __tsan_atomic_signal_fence(int order) { (void)order; }
+
+/* One thread runs at a time: what follows a point is atomic by itself. */
+#define FETCH(bits, type, name, after) \
+    HOOK type __tsan_atomic##bits##_fetch_##name(volatile type *at, type operand, int order) { \
+        (void)order; \
+        point(UPDATE, CALLER, at); \
+        type old = *at; \
+        *at = after; \
+        return old; \
+    }
+#define ATOMICS(bits, type) \
+    HOOK type __tsan_atomic##bits##_load(const volatile type *at, int order) { \
+        (void)order; \
+        point(READ, CALLER, at); \
+        return *at; \
+    } \
+    HOOK void __tsan_atomic##bits##_store(volatile type *at, type value, int order) { \
+        (void)order; \
+        point(WRITE, CALLER, at); \
+        *at = value; \
+    } \
+    HOOK type __tsan_atomic##bits##_exchange(volatile type *at, type operand, int order) { \
+        (void)order; \
+        point(UPDATE, CALLER, at); \
+        type old = *at; \
+        *at = operand; \
+        return old; \
+    } \
+    FETCH(bits, type, add, old + operand) \
+    FETCH(bits, type, sub, old - operand) \
+    FETCH(bits, type, and, old & operand) \
+    FETCH(bits, type, or, old | operand) \
+    FETCH(bits, type, xor, old ^ operand) \
+    FETCH(bits, type, nand, ~(old & operand)) \
+    static int exchanged##bits(volatile type *at, type *expected, type value) { \
+        type old = *at; \
+        if (old == *expected) { *at = value; return 1; } \
+        *expected = old; \
+        return 0; \
+    } \
+    HOOK int __tsan_atomic##bits##_compare_exchange_strong(volatile type *at, type *expected, type value, int order, \
+                                                           int other) { \
+        (void)order; (void)other; \
+        point(UPDATE, CALLER, at); \
+        return exchanged##bits(at, expected, value); \
+    } \
+    HOOK int __tsan_atomic##bits##_compare_exchange_weak(volatile type *at, type *expected, type value, int order, \
+                                                         int other) { \
+        (void)order; (void)other; \
+        point(UPDATE, CALLER, at); \
+        return exchanged##bits(at, expected, value); \
+    } \
+    HOOK type __tsan_atomic##bits##_compare_exchange_val(volatile type *at, type expected, type value, int order, \
+                                                         int other) { \
+        (void)order; (void)other; \
+        point(UPDATE, CALLER, at); \
+        exchanged##bits(at, &expected, value); \
+        return expected; \
+    }
+ATOMICS(8, uint8_t) ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t)
+
+/* ---- Functions: atomic sections, and errors ---- */
+
+static int is_one_of(const uintptr_t *table, int count, void *function) {
+    for (int at = 0; at < count; at++)
+        if (table[at] == (uintptr_t)function) return 1;
+    return 0;
+}
+
+static void enter_section(void *caller) {
+    point(ATOMIC, caller, NULL);
+    threads[me].depth++;
+}
+
+HOOK void __cyg_profile_func_enter(void *function, void *caller) {
+    if (is_one_of(errors, error_count, function)) report("error", line_of(caller));
+    if (is_one_of(sections, section_count, function)) enter_section(caller);
+}
+
+HOOK void __cyg_profile_func_exit(void *function, void *caller) {
+    (void)caller;
+    if (is_one_of(sections, section_count, function)) threads[me].depth--;
+}
+
+HOOK WEAK void __VERIFIER_atomic_begin(void) { enter_section(CALLER); }
+HOOK WEAK void __VERIFIER_atomic_end(void) { threads[me].depth--; }
+HOOK WEAK void __ESBMC_atomic_begin(void) { enter_section(CALLER); }
+HOOK WEAK void __ESBMC_atomic_end(void) { threads[me].depth--; }
+HOOK WEAK void __CPROVER_atomic_begin(void) { enter_section(CALLER); }
+HOOK WEAK void __CPROVER_atomic_end(void) { threads[me].depth--; }
+HOOK WEAK void __VERIFIER_error(void) { report("error", line_of(CALLER)); }
+HOOK WEAK void reach_error(void) { report("error", line_of(CALLER)); }
+HOOK void __assert_fail(const char *what, const char *file, unsigned line, const char *function) {
+    (void)what; (void)file; (void)line; (void)function;
+    report("error", line_of(CALLER));
+    _exit(1);
+}
+HOOK WEAK void __VERIFIER_assert(int holds) { if (!holds) report("error", line_of(CALLER)); }
+
+static void end_thread(void);
+
+static void never(void) {
+    end_thread();
+    for (;;) pause();
+}
+
+/* In the model a thread that assumes what is false does not go on. */
+HOOK WEAK void __VERIFIER_assume(int holds) { if (!holds) never(); }
+HOOK WEAK void __ESBMC_assume(int holds) { if (!holds) never(); }
+HOOK WEAK void __CPROVER_assume(int holds) { if (!holds) never(); }
+HOOK WEAK void assume_abort_if_not(int holds) { if (!holds) never(); }
+HOOK void __wrap_abort(void) { never(); }
+
+/* ---- Values that the program does not determine ---- */
+
+static long long choose(void *caller) {
+    int line = line_of(caller);
+    for (int at = 0; at < choice_count; at++) {
+        Choice *choice = &choices[at];
+        if (choice->used || choice->thread != me || line < choice->from || line > choice->to) continue;
+        choice->used = 1;
+        return choice->value;
+    }
+    return following ? 0 : (long long)draw(4) - 1;
+}
+
+/* Used by what is made for functions that have no body. */
+HOOK long long allways_choose(void *caller) { return choose(caller); }
+
+#define NONDET(name, type) HOOK WEAK type __VERIFIER_nondet_##name(void) { return (type)choose(CALLER); }
+NONDET(int, int) NONDET(uint, unsigned) NONDET(unsigned, unsigned) NONDET(unsigned_int, unsigned) NONDET(bool, _Bool)
+NONDET(char, char) NONDET(uchar, unsigned char) NONDET(unsigned_char, unsigned char) NONDET(short, short)
+NONDET(ushort, unsigned short) NONDET(long, long) NONDET(ulong, unsigned long) NONDET(longlong, long long)
+NONDET(ulonglong, unsigned long long) NONDET(size_t, size_t) NONDET(pointer, void *) NONDET(u8, uint8_t)
+NONDET(u16, uint16_t) NONDET(u32, uint32_t) NONDET(loff_t, long long) NONDET(pchar, char *)
+HOOK WEAK double __VERIFIER_nondet_double(void) { return (double)choose(CALLER); }
+HOOK WEAK float __VERIFIER_nondet_float(void) { return (float)choose(CALLER); }
+HOOK int __wrap_rand(void) { return (int)choose(CALLER); }
+HOOK long __wrap_random(void) { return (long)choose(CALLER); }
+
+/* ---- Locks and the like, by their addresses ---- */
+
+typedef struct { const volatile void *at; long value, limit, round, tickets, served; } Object;
+#define MOST_OBJECTS 8192
+static Object objects[MOST_OBJECTS];
+
+static Object *object(const volatile void *at) {
+    unsigned place = (unsigned)((uintptr_t)at >> 2) % MOST_OBJECTS;
+    while (objects[place].at && objects[place].at != at) place = (place + 1) % MOST_OBJECTS;
+    objects[place].at = at;
+    return &objects[place];
+}
+
+static int set(void *at, long value, void *caller) {
+    point(WRITE, caller, at);
+    Object *found = object(at);
+    found->value = value;
+    found->round = 0;
+    wake_blocked();
+    return 0;
+}
+
+static int take(void *at, void *caller) {
+    point(UPDATE, caller, at);
+    while (object(at)->value) blocked();
+    object(at)->value = 1;
+    return 0;
+}
+
+static int try_take(void *at, void *caller) {
+    point(UPDATE, caller, at);
+    if (object(at)->value) return EBUSY;
+    object(at)->value = 1;
+    return 0;
+}
+
+HOOK int __wrap_pthread_mutex_init(void *at, void *kind) { (void)kind; return set(at, 0, CALLER); }
+HOOK int __wrap_pthread_mutex_destroy(void *at) { (void)at; return 0; }
+HOOK int __wrap_pthread_mutex_lock(void *at) { return take(at, CALLER); }
+HOOK int __wrap_pthread_mutex_unlock(void *at) { return set(at, 0, CALLER); }
+HOOK int __wrap_pthread_mutex_trylock(void *at) { return try_take(at, CALLER); }
+HOOK int __wrap_pthread_mutex_timedlock(void *at, void *until) { (void)until; return try_take(at, CALLER); }
+HOOK int __wrap_pthread_spin_init(void *at, int shared) { (void)shared; return set(at, 0, CALLER); }
+HOOK int __wrap_pthread_spin_destroy(void *at) { (void)at; return 0; }
+HOOK int __wrap_pthread_spin_lock(void *at) { return take(at, CALLER); }
+HOOK int __wrap_pthread_spin_unlock(void *at) { return set(at, 0, CALLER); }
+HOOK int __wrap_pthread_spin_trylock(void *at) { return try_take(at, CALLER); }
+HOOK int __wrap_mtx_init(void *at, int kind) { (void)kind; return set(at, 0, CALLER); }
+HOOK void __wrap_mtx_destroy(void *at) { (void)at; }
+HOOK int __wrap_mtx_lock(void *at) { return take(at, CALLER); }
+HOOK int __wrap_mtx_unlock(void *at) { return set(at, 0, CALLER); }
+HOOK int __wrap_mtx_trylock(void *at) { return try_take(at, CALLER); }
+
+/* A read-write lock counts its readers, and is -1 while somebody writes. */
+HOOK int __wrap_pthread_rwlock_init(void *at, void *kind) { (void)kind; return set(at, 0, CALLER); }
+HOOK int __wrap_pthread_rwlock_destroy(void *at) { (void)at; return 0; }
+HOOK int __wrap_pthread_rwlock_wrlock(void *at) {
+    point(UPDATE, CALLER, at);
+    while (object(at)->value) blocked();
+    object(at)->value = -1;
+    return 0;
+}
+HOOK int __wrap_pthread_rwlock_trywrlock(void *at) {
+    point(UPDATE, CALLER, at);
+    if (object(at)->value) return EBUSY;
+    object(at)->value = -1;
+    return 0;
+}
+HOOK int __wrap_pthread_rwlock_rdlock(void *at) {
+    point(UPDATE, CALLER, at);
+    while (object(at)->value < 0) blocked();
+    object(at)->value++;
+    return 0;
+}
+HOOK int __wrap_pthread_rwlock_unlock(void *at) {
+    point(UPDATE, CALLER, at);
+    object(at)->value = object(at)->value > 0 ? object(at)->value - 1 : 0;
+    wake_blocked();
+    return 0;
+}
+
+/* When a schedule is followed, it says when waiting ends: POSIX allows wake-ups without a signal. */
+static int wait_for(void *condition, void *mutex, void *caller) {
+    point(WRITE, caller, mutex);
+    Object *found = object(condition);
+    long ticket = found->tickets++;
+    object(mutex)->value = 0;
+    wake_blocked();
+    if (following) point(UPDATE, caller, mutex);
+    while (!following && object(condition)->served <= ticket) blocked();
+    while (object(mutex)->value) blocked();
+    object(mutex)->value = 1;
+    return 0;
+}
+static int wake(void *condition, int all) {
+    Object *found = object(condition);
+    if (all) found->served = found->tickets;
+    else if (found->served < found->tickets) found->served++;
+    wake_blocked();
+    return 0;
+}
+HOOK int __wrap_pthread_cond_init(void *at, void *kind) { (void)at; (void)kind; return 0; }
+HOOK int __wrap_pthread_cond_destroy(void *at) { (void)at; return 0; }
+HOOK int __wrap_pthread_cond_wait(void *at, void *mutex) { return wait_for(at, mutex, CALLER); }
+HOOK int __wrap_pthread_cond_timedwait(void *at, void *mutex, void *until) {
+    (void)until;
+    return wait_for(at, mutex, CALLER);
+}
+HOOK int __wrap_pthread_cond_signal(void *at) { return wake(at, 0); }
+HOOK int __wrap_pthread_cond_broadcast(void *at) { return wake(at, 1); }
+HOOK int __wrap_cnd_init(void *at) { (void)at; return 0; }
+HOOK void __wrap_cnd_destroy(void *at) { (void)at; }
+HOOK int __wrap_cnd_wait(void *at, void *mutex) { return wait_for(at, mutex, CALLER); }
+HOOK int __wrap_cnd_signal(void *at) { return wake(at, 0); }
+HOOK int __wrap_cnd_broadcast(void *at) { return wake(at, 1); }
+
+HOOK int __wrap_sem_init(void *at, int shared, unsigned value) { (void)shared; return set(at, value, CALLER); }
+HOOK int __wrap_sem_destroy(void *at) { (void)at; return 0; }
+HOOK int __wrap_sem_wait(void *at) {
+    point(UPDATE, CALLER, at);
+    while (object(at)->value <= 0) blocked();
+    object(at)->value--;
+    return 0;
+}
+HOOK int __wrap_sem_trywait(void *at) {
+    point(UPDATE, CALLER, at);
+    if (object(at)->value <= 0) { errno = EAGAIN; return -1; }
+    object(at)->value--;
+    return 0;
+}
+HOOK int __wrap_sem_post(void *at) {
+    point(UPDATE, CALLER, at);
+    object(at)->value++;
+    wake_blocked();
+    return 0;
+}
+HOOK int __wrap_sem_getvalue(void *at, int *to) {
+    point(READ, CALLER, at);
+    *to = (int)object(at)->value;
+    return 0;
+}
+
+HOOK int __wrap_pthread_barrier_init(void *at, void *kind, unsigned count) {
+    (void)kind;
+    set(at, 0, CALLER);
+    object(at)->limit = count;
+    return 0;
+}
+HOOK int __wrap_pthread_barrier_destroy(void *at) { (void)at; return 0; }
+HOOK int __wrap_pthread_barrier_wait(void *at) {
+    point(UPDATE, CALLER, at);
+    Object *found = object(at);
+    if (++found->value >= found->limit) {
+        found->value = 0;
+        found->round++;
+        wake_blocked();
+        return PTHREAD_BARRIER_SERIAL_THREAD;
+    }
+    long round = found->round;
+    point(READ, CALLER, at);
+    while (object(at)->round == round) blocked();
+    return 0;
+}
+
+/* ---- Threads: a `pthread_t` is the number of the thread, `main` being 0 ---- */
+
+extern int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+extern void __real_pthread_exit(void *) __attribute__((noreturn));
+
+/* The end of a thread: others run. */
+static void end_thread(void) {
+    threads[me].depth = 0;
+    point_named(END, 0, -1);
+    threads[me].state = ENDED;
+    wake_blocked();
+    int thread = -1;
+    if (following && (thread = next_in_schedule()) < 0) leave_schedule();
+    if (!following && (thread = any_ready(me)) < 0) {
+        int left = 0;
+        for (int other = 0; other < thread_count; other++) left |= threads[other].state != ENDED;
+        report(left ? "deadlock" : "ended", 0);
+    }
+    give(thread);
+}
+
+static void *run(void *number) {
+    me = (int)(intptr_t)number;
+    wait_for_turn(me);
+    threads[me].result = threads[me].start(threads[me].argument);
+    end_thread();
+    return NULL;
+}
+
+static int create(unsigned long *to, void *start, void *argument, void *caller) {
+    point(CREATE, caller, NULL);
+    if (thread_count == MOST_THREADS) report("diverged", 0);
+    int number = thread_count;
+    threads[number] = (Thread){ .turn = -1, .start = (void *(*)(void *))start, .argument = argument };
+    if (to) *to = number;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 1 << 20);
+    if (__real_pthread_create(&threads[number].handle, &attributes, run, (void *)(intptr_t)number)) report("diverged", 0);
+    thread_count++;
+    return 0;
+}
+
+static int join(unsigned long number, void *caller) {
+    point(JOIN, caller, NULL);
+    if (number >= (unsigned long)thread_count) return ESRCH;
+    while (threads[number].state != ENDED) blocked();
+    return 0;
+}
+
+HOOK int __wrap_pthread_create(unsigned long *to, void *kind, void *start, void *argument) {
+    (void)kind;
+    return create(to, start, argument, CALLER);
+}
+HOOK int __wrap_pthread_join(unsigned long number, void **result) {
+    int failed = join(number, CALLER);
+    if (!failed && result) *result = threads[number].result;
+    return failed;
+}
+HOOK void __wrap_pthread_exit(void *result) {
+    threads[me].result = result;
+    end_thread();
+    __real_pthread_exit(NULL);
+}
+HOOK unsigned long __wrap_pthread_self(void) { return me; }
+HOOK int __wrap_pthread_detach(unsigned long number) { (void)number; return 0; }
+HOOK int __wrap_thrd_create(unsigned long *to, void *start, void *argument) {
+    return create(to, start, argument, CALLER);
+}
+HOOK int __wrap_thrd_join(unsigned long number, int *result) {
+    int failed = join(number, CALLER);
+    if (!failed && result) *result = (int)(intptr_t)threads[number].result;
+    return failed;
+}
+HOOK unsigned __wrap_sleep(unsigned seconds) { (void)seconds; return 0; }
+HOOK int __wrap_usleep(unsigned time) { (void)time; return 0; }
+HOOK int __wrap_nanosleep(void *time, void *left) { (void)time; (void)left; return 0; }
+HOOK int __wrap_sched_yield(void) { return 0; }
+
+/* ---- Memory: zero at first, and on request with a page after it that must not be touched ---- */
+
+extern void *__real_calloc(size_t, size_t);
+extern void __real_free(void *);
+static void *allocate(size_t size) {
+    if (!fences) return __real_calloc(1, size ? size : 1);
+    size_t page = 4096, room = (size + page - 1) / page * page;
+    char *start = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) return NULL;
+    mprotect(start + room, page, PROT_NONE);
+    return start + room - size;
+}
+HOOK void *__wrap_malloc(size_t size) { return allocate(size); }
+HOOK void *__wrap_calloc(size_t count, size_t size) { return allocate(count * size); }
+HOOK void __wrap_free(void *at) { if (!fences) __real_free(at); }
+
+/* ---- Start and end ---- */
+
+/* The end of `main`, or `exit`: the others might as well have done before what they do in the schedule after it. */
+static void leave_process(void) {
+    if (!following && draw(2)) report("ended", 0);
+    end_thread();
+    for (;;) pause();
+}
+
+static void died(int signal) {
+    switch (signal) {
+    case SIGFPE: report("division", 0); break;
+    case SIGALRM: report("timeout", 0); break;
+    default: report("memory", 0);
+    }
+}
+
+static void *grow(void *table, int count, size_t size) {
+    if (count & (count - 1)) return table;
+    return realloc(table, (count ? 2 * (size_t)count : 1) * size);
+}
+#define ADD(table, count) (table = grow(table, count, sizeof *table), &table[count++])
+
+static void read_schedule(FILE *file) {
+    char kind;
+    while (fscanf(file, " %c", &kind) == 1) {
+        long long a = 0, b = 0, c = 0, d = 0, e = 0;
+        if (fscanf(file, "%lld %lld %lld %lld %lld", &a, &b, &c, &d, &e) != 5) break;
+        switch (kind) {
+        case 'L': *ADD(lines, line_count) = (Line){ a, (int)b }; break;
+        case 'S': *ADD(symbols, symbol_count) = (Symbol){ a, a + b, (int)c }; break;
+        case 'A': *ADD(sections, section_count) = a; break;
+        case 'X': *ADD(errors, error_count) = a; break;
+        case 'E': {
+            if (!turn_count || turns[turn_count - 1] != a) *ADD(turns, turn_count) = (int)a;
+            *ADD(events, event_count) = (Event){ (int)a, (int)b, (int)c, (int)d, (int)e, turn_count - 1 };
+            break;
+        }
+        case 'T': if (!turn_count || turns[turn_count - 1] != a) *ADD(turns, turn_count) = (int)a; break;
+        case 'N': *ADD(choices, choice_count) = (Choice){ (int)a, (int)b, (int)c, d, 0 }; break;
+        case 'O': {
+            fences = (int)a;
+            seed = 2 * b + 1;
+            one_in = (int)c;
+            search_from = (int)d;
+            alarm((unsigned)e);
+            break;
+        }
+        }
+    }
+}
+
+__attribute__((constructor(101))) static void begin(void) {
+    const char *path = getenv("ALLWAYS_SCHEDULE");
+    FILE *file = path ? fopen(path, "r") : NULL;
+    if (!file) _exit(3);
+    static char stack[1 << 16];
+    stack_t other = { .ss_sp = stack, .ss_size = sizeof stack };
+    sigaltstack(&other, NULL);
+    struct sigaction action = { .sa_handler = died, .sa_flags = SA_ONSTACK };
+    int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM };
+    for (size_t at = 0; at < sizeof signals / sizeof *signals; at++) sigaction(signals[at], &action, NULL);
+    read_schedule(file);
+    fclose(file);
+    for (int step = 0; step < 8; step++) draw(2);
+    threads[0].turn = -1;
+    atexit(leave_process);
+    turn = -1;
+    if (next_in_schedule() < 0) leave_schedule();
+}

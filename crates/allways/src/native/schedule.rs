@@ -1,0 +1,318 @@
+//! From a run of a program to what a real run of it must do, and when.
+//!
+//! Of each step, one thing matters to the others: the access to shared memory that it starts with, the section that it is, the
+//! thread that it creates, joins or ends. That is its event. The threads of the program get the numbers of the threads of the
+//! process: 0 for `main`, then in the order in which the run creates them. What the run chooses is kept for
+//! each thread in its order.
+
+use allways_evidence::{End, Run, RunStep};
+use allways_model::encoding::Encoded;
+use allways_model::program::expression::{Choices, Scope};
+use allways_model::program::path::{Move, through};
+use allways_model::program::semantics::{Outcome, State};
+use allways_model::program::{Expr, Op, Program, Slot, Span, Target, Value, Wrong};
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+
+/// What happens in an event. The numbers are those of the runtime.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Memory is read.
+    Read = 1,
+    /// Memory is written.
+    Write = 2,
+    /// Memory is read and written at once; a lock or the like is taken or freed.
+    Update = 3,
+    /// An atomic section.
+    Section = 4,
+    /// A thread is created.
+    Create = 5,
+    /// A thread is joined.
+    Join = 6,
+    /// The thread ends.
+    End = 7,
+}
+
+/// Something that a thread does and others can see.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// Which thread: 0 is `main`, others in the order of their creation.
+    pub thread: usize,
+    /// What it does.
+    pub kind: Kind,
+    /// The lines on which it may stand, from the first to the last.
+    pub lines: (u32, u32),
+    /// The variable that is accessed, if it has a name.
+    pub variable: Option<String>,
+}
+
+/// A value that the program does not determine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chosen {
+    /// Which thread gets it.
+    pub thread: usize,
+    /// The lines on which it may stand.
+    pub lines: (u32, u32),
+    /// The value.
+    pub value: Value,
+}
+
+/// What goes wrong at the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failing {
+    /// An assertion fails, or a call says that there is an error.
+    Error,
+    /// Memory is accessed that is none.
+    Memory,
+    /// A division by zero.
+    Division,
+    /// No thread can move.
+    Deadlock,
+}
+
+/// What a real run must do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    /// What threads do, one after the other.
+    pub events: Vec<Event>,
+    /// What they get, for each thread in its order.
+    pub chosen: Vec<Chosen>,
+    /// The thread that goes wrong.
+    pub last: usize,
+    /// What goes wrong.
+    pub failing: Failing,
+    /// On which line, if it is on one.
+    pub line: Option<u32>,
+}
+
+/// Why a run gives no schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NoSchedule(pub String);
+
+impl fmt::Display for NoSchedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for NoSchedule {}
+
+impl Schedule {
+    /// The schedule of a run of a C program. `source` is the text of the program.
+    pub fn new(encoded: &Encoded, run: &Run, source: &[u8]) -> Result<Schedule, NoSchedule> {
+        let program = encoded.program();
+        let roles = encoded.roles();
+        let main = program.templates.iter().position(|template| template.name == "main" && !template.spawned);
+        let main = roles.iter().position(|role| Some(role.template.index()) == main);
+        let mut numbers = vec![None; roles.len()];
+        if let Some(main) = main {
+            numbers[main] = Some(0);
+        }
+        let (failing, line) = match run.end {
+            End::Deadlock => (Failing::Deadlock, None),
+            End::Wrong(violation) => {
+                let failing = match violation.kind {
+                    Wrong::Index => Failing::Memory,
+                    Wrong::Division => Failing::Division,
+                    _ => Failing::Error,
+                };
+                (failing, Some(violation.line))
+            }
+        };
+        let schedule = Schedule { events: Vec::new(), chosen: Vec::new(), last: 0, failing, line };
+        let mut writer = Writer { program, source, numbers, created: HashMap::new(), next: 1, schedule };
+        let mut before = (&run.initial, &run.slots);
+        for (index, step) in run.steps.iter().enumerate() {
+            let end = match run.end {
+                End::Wrong(violation) if index + 1 == run.steps.len() => Outcome::Wrong(violation),
+                _ => Outcome::To(step.state.clone()),
+            };
+            writer.step((before.0, before.1), step, &end)?;
+            before = (&step.state, &step.slots);
+        }
+        Ok(writer.schedule)
+    }
+
+    /// How often another thread takes over.
+    pub fn switches(&self) -> usize {
+        let threads: Vec<usize> = self.events.iter().map(|event| event.thread).chain([self.last]).collect();
+        threads.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    }
+}
+
+/// A shared slot that is accessed.
+struct Access {
+    slot: Slot,
+    written: bool,
+}
+
+struct Writer<'a> {
+    program: &'a Program,
+    source: &'a [u8],
+    /// The numbers of the threads of the pushdown system, once they run.
+    numbers: Vec<Option<usize>>,
+    /// Threads that were created by raising a shared slot and have not started.
+    created: HashMap<Slot, VecDeque<usize>>,
+    next: usize,
+    schedule: Schedule,
+}
+
+impl Writer<'_> {
+    fn step(
+        &mut self,
+        (state, slots): (&State, &[Option<usize>]),
+        step: &RunStep,
+        end: &Outcome,
+    ) -> Result<(), NoSchedule> {
+        let program = self.program;
+        let Some(thread) = slots[step.thread] else {
+            return Err(NoSchedule("a thread moves that does not run".to_string()));
+        };
+        let moves = through(program, state, thread, step.edge, end);
+        let Some(moves) = moves else {
+            let line = program.locations[step.location].edges[step.edge].span.line;
+            return Err(NoSchedule(format!("line {line}: it is not found out what happens inside the step")));
+        };
+        let first = &program.locations[step.location].edges[step.edge];
+        let section = first.op == Op::AtomicBegin && self.is_section(first.span);
+        if section {
+            self.event(step, Kind::Section, first.span, None)?;
+        }
+        let mut seen = section;
+        for passed in &moves {
+            let edge = &program.locations[passed.location].edges[passed.edge];
+            if let Op::Spawn(..) = edge.op {
+                self.event(step, Kind::Create, edge.span, None)?;
+                if let Some(started) = step.started {
+                    self.numbers[started] = Some(self.next);
+                }
+                self.next += 1;
+            }
+            let accesses = accesses(&edge.op, passed, thread);
+            let hidden = accesses.iter().find_map(|access| {
+                let name = self.name(access.slot);
+                let word = ["#created", "#ended"].into_iter().find(|word| name.starts_with(word))?;
+                Some((
+                    word,
+                    access.slot,
+                    accesses.iter().any(|other| other.slot == access.slot && other.written),
+                ))
+            });
+            match hidden {
+                Some(("#created", slot, _)) => {
+                    if let Op::Assign(_, _, Some(_)) = edge.op {
+                        let waiting = self.created.get_mut(&slot).and_then(VecDeque::pop_front);
+                        self.numbers[step.thread] = waiting;
+                    } else {
+                        self.event(step, Kind::Create, edge.span, None)?;
+                        self.created.entry(slot).or_default().push_back(self.next);
+                        self.next += 1;
+                    }
+                    seen = true;
+                }
+                Some((_, _, true)) => self.event(step, Kind::End, edge.span, None)?,
+                Some(_) => {
+                    self.event(step, Kind::Join, edge.span, None)?;
+                    seen = true;
+                }
+                None => {
+                    // What follows the first access of a step is seen by nobody else.
+                    if let Some(access) = accesses.first().filter(|_| !seen) {
+                        let name = base(&self.name(access.slot));
+                        let same = |access: &&Access| base(&self.name(access.slot)) == name;
+                        let written = accesses.iter().filter(same).any(|access| access.written);
+                        let read = accesses.iter().filter(same).any(|access| !access.written);
+                        let kind = match (read, written) {
+                            (true, true) => Kind::Update,
+                            (_, true) => Kind::Write,
+                            _ => Kind::Read,
+                        };
+                        self.event(step, kind, edge.span, Some(name).filter(|name| !name.is_empty()))?;
+                        seen = true;
+                    }
+                }
+            }
+            for &value in &passed.chosen {
+                let (thread, lines) = (self.number(step)?, self.lines(edge.span));
+                self.schedule.chosen.push(Chosen { thread, lines, value });
+            }
+        }
+        self.schedule.last = self.number(step)?;
+        Ok(())
+    }
+
+    fn number(&self, step: &RunStep) -> Result<usize, NoSchedule> {
+        let number = self.numbers[step.thread];
+        number.ok_or_else(|| NoSchedule("a thread moves that nobody has created".to_string()))
+    }
+
+    fn event(
+        &mut self,
+        step: &RunStep,
+        kind: Kind,
+        span: Span,
+        variable: Option<String>,
+    ) -> Result<(), NoSchedule> {
+        let (thread, lines) = (self.number(step)?, self.lines(span));
+        self.schedule.events.push(Event { thread, kind, lines, variable });
+        Ok(())
+    }
+
+    /// Whether an atomic section is one of the program, not one that was made of steps that nobody else sees.
+    fn is_section(&self, span: Span) -> bool {
+        let text = self.source.get(span.start as usize..).unwrap_or_default();
+        ["__VERIFIER_atomic", "__ESBMC_atomic", "__CPROVER_atomic"]
+            .iter()
+            .any(|word| text.starts_with(word.as_bytes()))
+    }
+
+    fn lines(&self, span: Span) -> (u32, u32) {
+        let text = self.source.get(span.start as usize..span.end as usize).unwrap_or_default();
+        let breaks = text.iter().filter(|&&byte| byte == b'\n').count() as u32;
+        (span.line, span.line + breaks)
+    }
+
+    /// The name of the variable to which a shared slot belongs.
+    fn name(&self, slot: Slot) -> String {
+        let of = |variable: &&allways_model::program::Variable| {
+            (variable.slot..variable.slot + variable.slots()).contains(&slot)
+        };
+        self.program.shared.iter().find(of).map_or_else(String::new, |variable| variable.name.clone())
+    }
+}
+
+/// The name of the object in C to which a variable belongs; nothing if it has none.
+fn base(name: &str) -> String {
+    name.split(['[', '.', '\'', '#']).next().unwrap_or_default().to_string()
+}
+
+/// The shared slots that an edge accesses in a state.
+fn accesses(op: &Op, passed: &Move, thread: usize) -> Vec<Access> {
+    let moving = &passed.before.threads[thread];
+    let locals = moving.top().map_or(&[][..], |top| &top.locals);
+    let scope = Scope { shared: &passed.before.shared, locals, this: moving.this, next: None, control: &[] };
+    let element = |slot: Slot, length: usize, index: &Expr| {
+        let value = index.value(&scope, &mut Choices::default()).ok()?;
+        usize::try_from(value).ok().filter(|&value| value < length).map(|value| slot + value)
+    };
+    let mut found = Vec::new();
+    for place in op.places() {
+        let slot = match &place.target {
+            Target::Shared(slot) => Some(*slot),
+            Target::SharedElement(slot, length, index) => element(*slot, *length, index),
+            Target::Local(_) | Target::LocalElement(..) | Target::Others(_) => None,
+        };
+        found.extend(slot.map(|slot| Access { slot, written: true }));
+    }
+    for expr in op.expressions() {
+        expr.visit(&mut |part| {
+            let slot = match part {
+                Expr::Shared(slot) => Some(*slot),
+                Expr::SharedElement(slot, length, index, _) => element(*slot, *length, index),
+                _ => None,
+            };
+            found.extend(slot.map(|slot| Access { slot, written: false }));
+        });
+    }
+    found
+}
