@@ -1,0 +1,130 @@
+//! C programs, as users check them: every file of `corpus/c` has the verdict that it states, and fails where it says so.
+
+mod common;
+
+use common::{allways, file, folder};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Whether there is a preprocessor; if not, that the test is left out is said.
+fn preprocessor() -> bool {
+    let there = Command::new("cc").arg("--version").output().is_ok();
+    if !there {
+        eprintln!("skipped: there is no C compiler `cc` to preprocess programs with");
+    }
+    there
+}
+
+fn programs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/c");
+    let entries = fs::read_dir(folder).expect("the corpus").map(|entry| entry.expect("an entry").path());
+    let mut programs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "c")).collect();
+    programs.sort();
+    programs
+}
+
+#[test]
+fn the_corpus_has_the_verdicts_that_it_states() {
+    if !preprocessor() {
+        return;
+    }
+    for path in programs() {
+        let text = fs::read_to_string(&path).expect("a program");
+        let expected = text.lines().find_map(|line| line.strip_prefix("//! verdict: ")).expect("a verdict");
+        let run = allways(&format!("check {} --timeout 120s --json", path.display()));
+        let json = run.json();
+        assert_eq!(json["verdict"], expected, "{}: {run:?}", path.display());
+        assert_eq!(json["certified"], true, "{}", path.display());
+        if let Some(line) = text.lines().position(|line| line.contains("/* fails here */")) {
+            let trace = json["trace"].to_string();
+            assert!(trace.contains(&format!("{}", line + 1)), "{}: line {}", path.display(), line + 1);
+        }
+    }
+}
+
+#[test]
+fn evidence_about_a_c_program_is_accepted_again() {
+    if !preprocessor() {
+        return;
+    }
+    let folder = folder("c-evidence");
+    for path in programs().into_iter().filter(|path| path.to_string_lossy().contains("peterson")) {
+        let evidence = folder.join("evidence");
+        allways(&format!("check {} --evidence {}", path.display(), evidence.display()));
+        let run = allways(&format!("certify {} {}", path.display(), evidence.display()));
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+}
+
+/// A program that is preprocessed already, so that no compiler is needed.
+fn check(name: &str, text: &str, options: &str) -> common::Run {
+    let folder = folder(&format!("c-{name}"));
+    file(&folder, &format!("{name}.i"), text);
+    allways(&format!("check {} {options}", folder.join(format!("{name}.i")).display()))
+}
+
+const THREADS: &str = "typedef unsigned long pthread_t;\n\
+    extern int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);\n\
+    extern int pthread_join(pthread_t, void **);\n\
+    extern void reach_error(void);\n\
+    extern void __VERIFIER_assume(int);\n\
+    extern unsigned __VERIFIER_nondet_uint(void);\n";
+
+#[test]
+fn what_is_not_followed_is_never_called_safe() {
+    // The error needs a value that is not among those tried.
+    let text = format!(
+        "{THREADS}unsigned n; int main() {{ n = __VERIFIER_nondet_uint(); n = n * 3; if (n == 3000000) reach_error(); return 0; }}"
+    );
+    assert_eq!(check("wide", &text, "").code, 20);
+    // A function without a body that returns a pointer.
+    let text = format!("{THREADS}extern int *unknown(void); int main() {{ int *p = unknown(); if (*p == 5) reach_error(); return 0; }}");
+    let run = check("unknown", &text, "");
+    assert_eq!(run.code, 20, "{run:?}");
+    assert!(run.err.contains("not followed beyond line"), "{run:?}");
+}
+
+#[test]
+fn a_thread_that_waits_for_ever_has_done_what_came_before() {
+    // The join never ends, since the thread never does; but the thread sees what came before the join.
+    let text = format!(
+        "{THREADS}int x; void *f(void *a) {{ if (x) reach_error(); for (;;) ; return 0; }}\
+         int main() {{ pthread_t t; x = 1; pthread_create(&t, 0, f, 0); pthread_join(t, 0); return 0; }}"
+    );
+    assert_eq!(check("join", &text, "").code, 10);
+    // Likewise before an assumption that does not hold.
+    let text = format!(
+        "{THREADS}int x; void *f(void *a) {{ if (x) reach_error(); return 0; }}\
+         int main() {{ int y = 0; pthread_t t; pthread_create(&t, 0, f, 0); x = 1; __VERIFIER_assume(y); return 0; }}"
+    );
+    assert_eq!(check("assume", &text, "").code, 10);
+}
+
+#[test]
+fn unsigned_numbers_go_round_and_sizes_follow_the_data_model() {
+    let text = format!("{THREADS}unsigned char c = 255; int main() {{ c++; if (c == 0) reach_error(); return 0; }}");
+    assert_eq!(check("round", &text, "").code, 10);
+    let text = format!("{THREADS}int main() {{ if (sizeof(long) == 8) reach_error(); return 0; }}");
+    assert_eq!(check("sizes", &text, "").code, 10);
+    assert_eq!(check("sizes", &text, "--data-model ilp32").code, 0);
+}
+
+#[test]
+fn functions_without_a_body_are_named_and_refused_on_request() {
+    let text = format!("{THREADS}extern int elsewhere(int); int main() {{ elsewhere(1); return 0; }}");
+    let run = check("elsewhere", &text, "");
+    assert_eq!(run.code, 0);
+    assert!(run.err.contains("`elsewhere`"), "{run:?}");
+    assert_eq!(check("elsewhere", &text, "--strict").code, 2);
+}
+
+#[test]
+fn mistakes_have_a_place() {
+    let run = check("mistake", "int main() { return undeclared; }", "");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("undeclared") && run.err.contains(":1:21"), "{run:?}");
+    let run = check("comment", "int main() { int x = 0; //@ assert x == 1;\n return 0; }", "");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("comments"), "{run:?}");
+}
