@@ -112,32 +112,44 @@ impl Native {
     }
 }
 
-/// A folder that is gone afterwards.
-struct Folder(PathBuf);
+/// A folder that is gone afterwards, unless the user wants to keep it.
+struct Folder {
+    path: PathBuf,
+    kept: bool,
+}
 
 impl Folder {
-    fn new() -> Result<Folder, NativeError> {
+    fn new(keep: Option<&Path>) -> Result<Folder, NativeError> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("allways-native-{}-{number}", std::process::id()));
+        let usual = || std::env::temp_dir().join(format!("allways-native-{}-{number}", std::process::id()));
+        let path = keep.map_or_else(usual, Path::to_path_buf);
         std::fs::create_dir_all(&path)
             .map_err(|error| NativeError::Files(format!("{}: {error}", path.display())))?;
-        Ok(Folder(path))
+        Ok(Folder { path, kept: keep.is_some() })
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left behind in a temporary folder does no harm.
-        let _ = std::fs::remove_dir_all(&self.0);
+        if !self.kept {
+            // What is left behind in a temporary folder does no harm.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
     }
 }
 
-/// Builds a program and runs it as a schedule says; if that does not reach the error, searches for so long.
-pub fn replay_native(path: &Path, schedule: &Schedule, search: Duration) -> Result<Native, NativeError> {
-    let folder = Folder::new()?;
-    let built = build::build(path, &folder.0, schedule.failing == Failing::Memory)?;
-    let runner = Runner { folder: &folder.0, built: &built, schedule, steps: steps(schedule, &built) };
+/// Builds a program and runs it as a schedule says; if that does not reach the error, searches for so long. In the folder to
+/// keep, if there is one, the files `program` and `schedule` remain, which repeat the last run.
+pub fn replay_native(
+    path: &Path,
+    schedule: &Schedule,
+    search: Duration,
+    keep: Option<&Path>,
+) -> Result<Native, NativeError> {
+    let folder = Folder::new(keep)?;
+    let built = build::build(path, &folder.path, schedule.failing == Failing::Memory)?;
+    let runner = Runner { folder: &folder.path, built: &built, schedule, steps: steps(schedule, &built) };
     let followed = runner.run(Search { seed: 0, one_in: 4, from: -1 })?;
     let mut native = Native { commands: built.commands.clone(), followed, searched: None };
     if native.by_trace() {

@@ -36,7 +36,7 @@ fn run(program: &str, arguments: &[String], commands: &mut Vec<String>) -> Resul
 }
 
 fn quoted(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "-_=./,+:".contains(character);
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_=./,+:@".contains(character);
     if word.chars().all(plain) { word.to_string() } else { format!("'{word}'") }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, N
         Ok::<PathBuf, NativeError>(path)
     };
     let mut commands = Vec::new();
-    let mut compile = words(&["-std=gnu11", "-w", "-g", "-O0", "-fno-pie"]);
+    let mut compile = words(&["-std=gnu11", "-fgnu89-inline", "-w", "-g", "-O0", "-fno-pie"]);
     compile.extend(words(&["-fsanitize=thread", "-finstrument-functions"]));
     if checks {
         compile.extend(words(&["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]));
@@ -82,9 +82,10 @@ pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, N
     run("gcc", &words(&["-O1", "-w", "-fno-pie", "-c", &source, "-o", &runtime]), &mut commands)?;
     let program = folder.join("program");
     let mut link = words(&["-no-pie", &object, &runtime, "-o", &text(&program), "-pthread", "-lm"]);
-    let mut wraps: Vec<String> = wrapped().iter().map(|name| format!("-Wl,--wrap={name}")).collect();
+    let mut wraps: Vec<String> = wrapped().iter().map(|name| format!("-Wl,--wrap={name}\n")).collect();
     wraps.sort();
-    link.extend(wraps);
+    let wraps = written(folder.join("wraps"), wraps.concat().as_bytes())?;
+    link.push(format!("@{}", text(&wraps)));
     match run("gcc", &link, &mut commands) {
         Err(NativeError::Build { words: complaint, .. }) if complaint.contains("undefined reference") => {
             let stubs = written(folder.join("stubs.c"), stubs(&complaint).as_bytes())?;

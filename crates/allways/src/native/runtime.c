@@ -11,7 +11,8 @@
  * - When schedules are searched, whether another thread takes over is drawn at random, on request after a part of
  *   the schedule was followed.
  *
- * The file named by ALLWAYS_SCHEDULE says what is to be done; the one named by ALLWAYS_RESULT gets one line. */
+ * The file named by ALLWAYS_SCHEDULE says what is to be done; the one named by ALLWAYS_RESULT gets one line (else
+ * standard error). With ALLWAYS_TELL, every point is told on standard error. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,7 @@ static int one_in = 4, search_from = -1;
 
 enum { READY, BLOCKED, PARKED, ENDED };
 #define MOST_THREADS 1024
-#define WINDOW 24
+#define WINDOW 8
 #define MOST_PASSES 200000
 
 typedef struct {
@@ -95,6 +96,13 @@ static void report(const char *what, int line) {
     int length = snprintf(text, sizeof text, "%s %d %d %d %d %d\n", what, line, me, matched, missed, following);
     if (write(file, text, length) < 0) _exit(3);
     _exit(0);
+}
+
+/* What takes place is told to who asks for it. */
+static int telling;
+static void tell(const char *what, int kind, int line, int name) {
+    static const char *words[] = { "", "reads", "writes", "updates", "enters", "creates", "joins", "ends" };
+    if (telling) fprintf(stderr, "thread %d, line %d: %s variable %d (%s)\n", me, line, words[kind], name, what);
 }
 
 static unsigned draw(unsigned below) {
@@ -183,8 +191,7 @@ static void wake_blocked(void) {
 
 static int fits(const Event *event, int kind, int line, int name) {
     if (event->name != name || line < event->from || line > event->to) return kind == END && event->kind == END;
-    return event->kind == kind || (kind <= UPDATE && event->kind <= UPDATE && (kind | event->kind) == UPDATE
-                                   && (kind == UPDATE || event->kind == UPDATE));
+    return event->kind == kind || (kind == UPDATE && event->kind < UPDATE);
 }
 
 /* The next event of this thread that a point is; -1 if it is none. */
@@ -209,6 +216,7 @@ static void point_named(int kind, int line, int name) {
     if (thread->depth > 0) return;
     if (following) {
         int at = event_here(kind, line, name);
+        tell(at < 0 ? "no event" : "an event", kind, line, name);
         if (at < 0) {
             int last = turn == turn_count - 1 && turns[turn] == me;
             if (++thread->passes > MOST_PASSES) {
@@ -722,6 +730,7 @@ __attribute__((constructor(101))) static void begin(void) {
     struct sigaction action = { .sa_handler = died, .sa_flags = SA_ONSTACK };
     int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM };
     for (size_t at = 0; at < sizeof signals / sizeof *signals; at++) sigaction(signals[at], &action, NULL);
+    telling = getenv("ALLWAYS_TELL") != NULL;
     read_schedule(file);
     fclose(file);
     for (int step = 0; step < 8; step++) draw(2);

@@ -5,6 +5,7 @@
 //! process: 0 for `main`, then in the order in which the run creates them. What the run chooses is kept for
 //! each thread in its order.
 
+use allways_c::fuse::visible_slots;
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::expression::{Choices, Scope};
@@ -120,7 +121,15 @@ impl Schedule {
             }
         };
         let schedule = Schedule { events: Vec::new(), chosen: Vec::new(), last: 0, failing, line };
-        let mut writer = Writer { program, source, numbers, created: HashMap::new(), next: 1, schedule };
+        let mut writer = Writer {
+            program,
+            source,
+            visible: visible_slots(program),
+            numbers,
+            created: HashMap::new(),
+            next: 1,
+            schedule,
+        };
         let mut before = (&run.initial, &run.slots);
         for (index, step) in run.steps.iter().enumerate() {
             let end = match run.end {
@@ -149,6 +158,8 @@ struct Access {
 struct Writer<'a> {
     program: &'a Program,
     source: &'a [u8],
+    /// The shared slots that more than one thread accesses, one of them writing.
+    visible: Vec<bool>,
     /// The numbers of the threads of the pushdown system, once they run.
     numbers: Vec<Option<usize>>,
     /// Threads that were created by raising a shared slot and have not started.
@@ -188,7 +199,8 @@ impl Writer<'_> {
                 }
                 self.next += 1;
             }
-            let accesses = accesses(&edge.op, passed, thread);
+            let mut accesses = accesses(&edge.op, passed, thread);
+            accesses.retain(|access| self.visible[access.slot]);
             let hidden = accesses.iter().find_map(|access| {
                 let name = self.name(access.slot);
                 let word = ["#created", "#ended"].into_iter().find(|word| name.starts_with(word))?;
