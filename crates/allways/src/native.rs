@@ -178,12 +178,13 @@ fn steps(schedule: &Schedule, built: &build::Built) -> String {
         let name = event.variable.as_ref().and_then(|name| built.names.get(name));
         let name = name.map_or(-1, |&name| name as i64);
         let (from, to) = event.lines;
-        let _ = writeln!(text, "E {} {} {from} {to} {name}", event.thread, event.kind as i32);
+        let slot = event.slot.map_or(-1, |slot| slot as i64);
+        let _ = writeln!(text, "E {} {} {from} {to} {name} {slot}", event.thread, event.kind as i32);
     }
-    let _ = writeln!(text, "T {} 0 0 0 0", schedule.last);
+    let _ = writeln!(text, "T {} 0 0 0 0 0", schedule.last);
     for chosen in &schedule.chosen {
         let (from, to) = chosen.lines;
-        let _ = writeln!(text, "N {} {from} {to} {} 0", chosen.thread, chosen.value);
+        let _ = writeln!(text, "N {} {from} {to} {} 0 0", chosen.thread, chosen.value);
     }
     text
 }
@@ -210,7 +211,7 @@ impl Runner<'_> {
         let (told, result) = (self.folder.join("schedule"), self.folder.join("result"));
         let fences = i32::from(self.schedule.failing == Failing::Memory);
         let Search { seed, one_in, from } = search;
-        let options = format!("O {fences} {seed} {one_in} {from} {RUN_SECONDS}\n");
+        let options = format!("O {fences} {seed} {one_in} {from} {RUN_SECONDS} 0\n");
         std::fs::write(&told, format!("{options}{}{}", self.built.tables, self.steps)).map_err(files)?;
         let _ = std::fs::remove_file(&result);
         let mut command = Command::new(&self.built.program);

@@ -45,6 +45,8 @@ pub struct Event {
     pub lines: (u32, u32),
     /// The variable that is accessed, if it has a name.
     pub variable: Option<String>,
+    /// The shared slot of the model that is accessed.
+    pub slot: Option<Slot>,
 }
 
 /// A value that the program does not determine.
@@ -230,16 +232,14 @@ impl Writer<'_> {
                 None => {
                     // What follows the first access of a step is seen by nobody else.
                     if let Some(access) = accesses.first().filter(|_| !seen) {
-                        let name = base(&self.name(access.slot));
-                        let same = |access: &&Access| base(&self.name(access.slot)) == name;
-                        let written = accesses.iter().filter(same).any(|access| access.written);
-                        let read = accesses.iter().filter(same).any(|access| !access.written);
-                        let kind = match (read, written) {
+                        let access = accesses.iter().find(|access| access.written).unwrap_or(access);
+                        let read = accesses.iter().any(|other| other.slot == access.slot && !other.written);
+                        let kind = match (read, access.written) {
                             (true, true) => Kind::Update,
                             (_, true) => Kind::Write,
                             _ => Kind::Read,
                         };
-                        self.event(step, kind, edge.span, Some(name).filter(|name| !name.is_empty()))?;
+                        self.event(step, kind, edge.span, Some(access.slot))?;
                         seen = true;
                     }
                 }
@@ -263,10 +263,11 @@ impl Writer<'_> {
         step: &RunStep,
         kind: Kind,
         span: Span,
-        variable: Option<String>,
+        slot: Option<Slot>,
     ) -> Result<(), NoSchedule> {
         let (thread, lines) = (self.number(step)?, self.lines(span));
-        self.schedule.events.push(Event { thread, kind, lines, variable });
+        let variable = slot.map(|slot| base(&self.name(slot))).filter(|name| !name.is_empty());
+        self.schedule.events.push(Event { thread, kind, lines, variable, slot });
         Ok(())
     }
 
