@@ -112,32 +112,44 @@ impl Native {
     }
 }
 
-/// A folder that is gone afterwards.
-struct Folder(PathBuf);
+/// A folder that is gone afterwards, unless the user wants to keep it.
+struct Folder {
+    path: PathBuf,
+    kept: bool,
+}
 
 impl Folder {
-    fn new() -> Result<Folder, NativeError> {
+    fn new(keep: Option<&Path>) -> Result<Folder, NativeError> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("allways-native-{}-{number}", std::process::id()));
+        let usual = || std::env::temp_dir().join(format!("allways-native-{}-{number}", std::process::id()));
+        let path = keep.map_or_else(usual, Path::to_path_buf);
         std::fs::create_dir_all(&path)
             .map_err(|error| NativeError::Files(format!("{}: {error}", path.display())))?;
-        Ok(Folder(path))
+        Ok(Folder { path, kept: keep.is_some() })
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left behind in a temporary folder does no harm.
-        let _ = std::fs::remove_dir_all(&self.0);
+        if !self.kept {
+            // What is left behind in a temporary folder does no harm.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
     }
 }
 
-/// Builds a program and runs it as a schedule says; if that does not reach the error, searches for so long.
-pub fn replay_native(path: &Path, schedule: &Schedule, search: Duration) -> Result<Native, NativeError> {
-    let folder = Folder::new()?;
-    let built = build::build(path, &folder.0, schedule.failing == Failing::Memory)?;
-    let runner = Runner { folder: &folder.0, built: &built, schedule, steps: steps(schedule, &built) };
+/// Builds a program and runs it as a schedule says; if that does not reach the error, searches for so long. In the folder to
+/// keep, if there is one, the files `program` and `schedule` remain, which repeat the last run.
+pub fn replay_native(
+    path: &Path,
+    schedule: &Schedule,
+    search: Duration,
+    keep: Option<&Path>,
+) -> Result<Native, NativeError> {
+    let folder = Folder::new(keep)?;
+    let built = build::build(path, &folder.path, schedule.failing == Failing::Memory)?;
+    let runner = Runner { folder: &folder.path, built: &built, schedule, steps: steps(schedule, &built) };
     let followed = runner.run(Search { seed: 0, one_in: 4, from: -1 })?;
     let mut native = Native { commands: built.commands.clone(), followed, searched: None };
     if native.by_trace() {
@@ -166,12 +178,13 @@ fn steps(schedule: &Schedule, built: &build::Built) -> String {
         let name = event.variable.as_ref().and_then(|name| built.names.get(name));
         let name = name.map_or(-1, |&name| name as i64);
         let (from, to) = event.lines;
-        let _ = writeln!(text, "E {} {} {from} {to} {name}", event.thread, event.kind as i32);
+        let slot = event.slot.map_or(-1, |slot| slot as i64);
+        let _ = writeln!(text, "E {} {} {from} {to} {name} {slot}", event.thread, event.kind as i32);
     }
-    let _ = writeln!(text, "T {} 0 0 0 0", schedule.last);
+    let _ = writeln!(text, "T {} 0 0 0 0 0", schedule.last);
     for chosen in &schedule.chosen {
         let (from, to) = chosen.lines;
-        let _ = writeln!(text, "N {} {from} {to} {} 0", chosen.thread, chosen.value);
+        let _ = writeln!(text, "N {} {from} {to} {} 0 0", chosen.thread, chosen.value);
     }
     text
 }
@@ -198,7 +211,7 @@ impl Runner<'_> {
         let (told, result) = (self.folder.join("schedule"), self.folder.join("result"));
         let fences = i32::from(self.schedule.failing == Failing::Memory);
         let Search { seed, one_in, from } = search;
-        let options = format!("O {fences} {seed} {one_in} {from} {RUN_SECONDS}\n");
+        let options = format!("O {fences} {seed} {one_in} {from} {RUN_SECONDS} 0\n");
         std::fs::write(&told, format!("{options}{}{}", self.built.tables, self.steps)).map_err(files)?;
         let _ = std::fs::remove_file(&result);
         let mut command = Command::new(&self.built.program);

@@ -183,7 +183,7 @@ fn accesses(op: &Op, see: &mut dyn FnMut(Slot, usize, bool)) {
 }
 
 /// The slots that more than one thread accesses, one of them writing.
-fn visible_slots(program: &Program) -> Vec<bool> {
+pub fn visible_slots(program: &Program) -> Vec<bool> {
     let mut found = vec![Access::default(); program.shared_slots()];
     for (template, of) in program.templates.iter().enumerate() {
         let many = of.spawned || of.count != allways_model::program::Count::Fixed(1);

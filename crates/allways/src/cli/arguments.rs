@@ -146,6 +146,9 @@ pub struct Replay {
     /// outside of allways.
     #[arg(long)]
     pub native: bool,
+    /// With --native: leave the compiled program and its schedule in this folder, to run it again (or under gdb).
+    #[arg(long, value_name = "FOLDER", requires = "native")]
+    pub keep: Option<PathBuf>,
     #[command(flatten)]
     pub start: Start,
     #[command(flatten)]

@@ -34,7 +34,7 @@ pub fn run(arguments: &Replay, claim: &Claim, context: &mut Context) -> Result<E
             return Ok(Exit::Unknown);
         }
     };
-    let native = match replay_native(&arguments.file, &schedule, SEARCH) {
+    let native = match replay_native(&arguments.file, &schedule, SEARCH, arguments.keep.as_deref()) {
         Ok(native) => native,
         Err(why) => {
             context.output.verdict("unknown", &format!("{file} cannot be run: {why}"));
@@ -74,6 +74,11 @@ pub fn run(arguments: &Replay, claim: &Claim, context: &mut Context) -> Result<E
     if !context.quiet {
         for command in &native.commands {
             context.output.emit(|out| writeln!(out, "  {command}"));
+        }
+        if let Some(folder) = &arguments.keep {
+            let folder = words::path(folder);
+            let again = format!("ALLWAYS_SCHEDULE={folder}/schedule {folder}/program");
+            context.output.emit(|out| writeln!(out, "  once more: {again}"));
         }
         if !native.by_trace() {
             let run = native.followed;

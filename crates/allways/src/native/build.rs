@@ -36,7 +36,7 @@ fn run(program: &str, arguments: &[String], commands: &mut Vec<String>) -> Resul
 }
 
 fn quoted(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "-_=./,+:".contains(character);
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_=./,+:@".contains(character);
     if word.chars().all(plain) { word.to_string() } else { format!("'{word}'") }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, N
         Ok::<PathBuf, NativeError>(path)
     };
     let mut commands = Vec::new();
-    let mut compile = words(&["-std=gnu11", "-w", "-g", "-O0", "-fno-pie"]);
+    let mut compile = words(&["-std=gnu11", "-fgnu89-inline", "-w", "-g", "-O0", "-fno-pie"]);
     compile.extend(words(&["-fsanitize=thread", "-finstrument-functions"]));
     if checks {
         compile.extend(words(&["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]));
@@ -79,12 +79,17 @@ pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, N
     run("gcc", &compile, &mut commands)?;
     let source = text(&written(folder.join("runtime.c"), RUNTIME.as_bytes())?);
     let runtime = text(&folder.join("runtime.o"));
-    run("gcc", &words(&["-O1", "-w", "-fno-pie", "-c", &source, "-o", &runtime]), &mut commands)?;
+    run(
+        "gcc",
+        &words(&["-O1", "-fno-omit-frame-pointer", "-w", "-fno-pie", "-c", &source, "-o", &runtime]),
+        &mut commands,
+    )?;
     let program = folder.join("program");
     let mut link = words(&["-no-pie", &object, &runtime, "-o", &text(&program), "-pthread", "-lm"]);
-    let mut wraps: Vec<String> = wrapped().iter().map(|name| format!("-Wl,--wrap={name}")).collect();
+    let mut wraps: Vec<String> = wrapped().iter().map(|name| format!("-Wl,--wrap={name}\n")).collect();
     wraps.sort();
-    link.extend(wraps);
+    let wraps = written(folder.join("wraps"), wraps.concat().as_bytes())?;
+    link.push(format!("@{}", text(&wraps)));
     match run("gcc", &link, &mut commands) {
         Err(NativeError::Build { words: complaint, .. }) if complaint.contains("undefined reference") => {
             let stubs = written(folder.join("stubs.c"), stubs(&complaint).as_bytes())?;
@@ -138,7 +143,7 @@ fn tables(lines: &str, own: &str, symbols: &str) -> (String, HashMap<String, usi
     let mut places: Vec<(u64, u32)> = lines.lines().filter_map(place).collect();
     places.sort_by_key(|place| place.0);
     for (address, line) in places {
-        let _ = writeln!(text, "L {address} {line} 0 0 0");
+        let _ = writeln!(text, "L {address} {line} 0 0 0 0");
     }
     let own: HashSet<&str> = own.lines().filter_map(|line| line.split_whitespace().last()).collect();
     let mut names = HashMap::new();
@@ -158,7 +163,7 @@ fn tables(lines: &str, own: &str, symbols: &str) -> (String, HashMap<String, usi
             let error = matches!(name, "reach_error" | "__VERIFIER_error");
             let letter = if section { 'A' } else { 'X' };
             if section || error {
-                let _ = writeln!(text, "{letter} {address} 0 0 0 0");
+                let _ = writeln!(text, "{letter} {address} 0 0 0 0 0");
             }
         } else {
             // A static variable of a function has a number after its name.
@@ -169,7 +174,7 @@ fn tables(lines: &str, own: &str, symbols: &str) -> (String, HashMap<String, usi
     }
     variables.sort_unstable();
     for (address, size, number) in variables {
-        let _ = writeln!(text, "S {address} {size} {number} 0 0");
+        let _ = writeln!(text, "S {address} {size} {number} 0 0 0");
     }
     (text, names)
 }

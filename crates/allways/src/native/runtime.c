@@ -11,7 +11,8 @@
  * - When schedules are searched, whether another thread takes over is drawn at random, on request after a part of
  *   the schedule was followed.
  *
- * The file named by ALLWAYS_SCHEDULE says what is to be done; the one named by ALLWAYS_RESULT gets one line. */
+ * The file named by ALLWAYS_SCHEDULE says what is to be done; the one named by ALLWAYS_RESULT gets one line (else
+ * standard error). With ALLWAYS_TELL, every point is told on standard error. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,7 @@ enum { READ = 1, WRITE = 2, UPDATE = 3, ATOMIC = 4, CREATE = 5, JOIN = 6, END = 
 
 typedef struct { uintptr_t at; int line; } Line;
 typedef struct { uintptr_t start, end; int name; } Symbol;
-typedef struct { int thread, kind, from, to, name, turn; } Event;
+typedef struct { int thread, kind, from, to, name, slot, turn; } Event;
 typedef struct { int thread, from, to; long long value; int used; } Choice;
 
 static Line *lines; static int line_count;
@@ -58,7 +59,7 @@ static int one_in = 4, search_from = -1;
 
 enum { READY, BLOCKED, PARKED, ENDED };
 #define MOST_THREADS 1024
-#define WINDOW 24
+#define WINDOW 8
 #define MOST_PASSES 200000
 
 typedef struct {
@@ -95,6 +96,13 @@ static void report(const char *what, int line) {
     int length = snprintf(text, sizeof text, "%s %d %d %d %d %d\n", what, line, me, matched, missed, following);
     if (write(file, text, length) < 0) _exit(3);
     _exit(0);
+}
+
+/* What takes place is told to who asks for it. */
+static int telling;
+static void tell(const char *what, int kind, int line, int name) {
+    static const char *words[] = { "", "reads", "writes", "updates", "enters", "creates", "joins", "ends" };
+    if (telling) fprintf(stderr, "thread %d, line %d: %s variable %d (%s)\n", me, line, words[kind], name, what);
 }
 
 static unsigned draw(unsigned below) {
@@ -181,18 +189,36 @@ static void wake_blocked(void) {
 
 /* ---- Points ---- */
 
-static int fits(const Event *event, int kind, int line, int name) {
-    if (event->name != name || line < event->from || line > event->to) return kind == END && event->kind == END;
-    return event->kind == kind || (kind <= UPDATE && event->kind <= UPDATE && (kind | event->kind) == UPDATE
-                                   && (kind == UPDATE || event->kind == UPDATE));
+/* Where the shared slots of the model are in memory, as far as events have shown. */
+static uintptr_t *places; static int place_count;
+
+/* Whether an event of a slot can be at an address. */
+static int may_be_at(int slot, uintptr_t at) {
+    if (slot < 0 || !at) return 1;
+    if (places[slot]) return places[slot] == at;
+    for (int other = 0; other < place_count; other++)
+        if (places[other] == at) return 0;
+    return 1;
+}
+
+/* Objects on the stack are gone when their function returns. */
+static void forget_places(uintptr_t from, uintptr_t to) {
+    for (int slot = 0; slot < place_count; slot++)
+        if (places[slot] >= from && places[slot] < to) places[slot] = 0;
+}
+
+static int fits(const Event *event, int kind, int line, int name, uintptr_t at) {
+    if (kind == END || event->kind == END) return kind == event->kind;
+    if (event->name != name || line < event->from || line > event->to) return 0;
+    return (event->kind == kind || (kind == UPDATE && event->kind < UPDATE)) && may_be_at(event->slot, at);
 }
 
 /* The next event of this thread that a point is; -1 if it is none. */
-static int event_here(int kind, int line, int name) {
+static int event_here(int kind, int line, int name, uintptr_t address) {
     int seen = 0;
     for (int at = threads[me].next; at < event_count && seen < WINDOW; at++) {
         if (events[at].thread != me) continue;
-        if (fits(&events[at], kind, line, name)) return at;
+        if (fits(&events[at], kind, line, name, address)) return at;
         seen++;
     }
     return -1;
@@ -204,11 +230,12 @@ static int events_left(void) {
     return 0;
 }
 
-static void point_named(int kind, int line, int name) {
+static void point_at(int kind, int line, int name, uintptr_t address) {
     Thread *thread = &threads[me];
     if (thread->depth > 0) return;
     if (following) {
-        int at = event_here(kind, line, name);
+        int at = event_here(kind, line, name, address);
+        tell(at < 0 ? "no event" : "an event", kind, line, name);
         if (at < 0) {
             int last = turn == turn_count - 1 && turns[turn] == me;
             if (++thread->passes > MOST_PASSES) {
@@ -225,6 +252,7 @@ static void point_named(int kind, int line, int name) {
             return;
         }
         for (int skipped = thread->next; skipped < at; skipped++) missed += events[skipped].thread == me;
+        if (events[at].slot >= 0 && address) places[events[at].slot] = address;
         thread->next = at + 1;
         thread->passes = 0;
         thread->turn = events[at].turn;
@@ -238,7 +266,7 @@ static void point_named(int kind, int line, int name) {
 
 static void point(int kind, void *caller, const volatile void *address) {
     if (threads[me].depth > 0) return;
-    point_named(kind, line_of(caller), address ? name_of(address) : -1);
+    point_at(kind, line_of(caller), address ? name_of(address) : -1, (uintptr_t)address);
 }
 
 /* ---- Accesses ---- */
@@ -341,6 +369,7 @@ HOOK void __cyg_profile_func_enter(void *function, void *caller) {
 
 HOOK void __cyg_profile_func_exit(void *function, void *caller) {
     (void)caller;
+    if (following) forget_places((uintptr_t)__builtin_frame_address(0), (uintptr_t)__builtin_frame_address(1));
     if (is_one_of(sections, section_count, function)) threads[me].depth--;
 }
 
@@ -572,7 +601,7 @@ extern void __real_pthread_exit(void *) __attribute__((noreturn));
 /* The end of a thread: others run. */
 static void end_thread(void) {
     threads[me].depth = 0;
-    point_named(END, 0, -1);
+    point_at(END, 0, -1, 0);
     threads[me].state = ENDED;
     wake_blocked();
     int thread = -1;
@@ -647,7 +676,6 @@ HOOK int __wrap_sched_yield(void) { return 0; }
 /* ---- Memory: zero at first, and on request with a page after it that must not be touched ---- */
 
 extern void *__real_calloc(size_t, size_t);
-extern void __real_free(void *);
 static void *allocate(size_t size) {
     if (!fences) return __real_calloc(1, size ? size : 1);
     size_t page = 4096, room = (size + page - 1) / page * page;
@@ -658,7 +686,8 @@ static void *allocate(size_t size) {
 }
 HOOK void *__wrap_malloc(size_t size) { return allocate(size); }
 HOOK void *__wrap_calloc(size_t count, size_t size) { return allocate(count * size); }
-HOOK void __wrap_free(void *at) { if (!fences) __real_free(at); }
+/* An address stays that of one object. */
+HOOK void __wrap_free(void *at) { (void)at; }
 
 /* ---- Start and end ---- */
 
@@ -686,8 +715,8 @@ static void *grow(void *table, int count, size_t size) {
 static void read_schedule(FILE *file) {
     char kind;
     while (fscanf(file, " %c", &kind) == 1) {
-        long long a = 0, b = 0, c = 0, d = 0, e = 0;
-        if (fscanf(file, "%lld %lld %lld %lld %lld", &a, &b, &c, &d, &e) != 5) break;
+        long long a = 0, b = 0, c = 0, d = 0, e = 0, f = 0;
+        if (fscanf(file, "%lld %lld %lld %lld %lld %lld", &a, &b, &c, &d, &e, &f) != 6) break;
         switch (kind) {
         case 'L': *ADD(lines, line_count) = (Line){ a, (int)b }; break;
         case 'S': *ADD(symbols, symbol_count) = (Symbol){ a, a + b, (int)c }; break;
@@ -695,7 +724,8 @@ static void read_schedule(FILE *file) {
         case 'X': *ADD(errors, error_count) = a; break;
         case 'E': {
             if (!turn_count || turns[turn_count - 1] != a) *ADD(turns, turn_count) = (int)a;
-            *ADD(events, event_count) = (Event){ (int)a, (int)b, (int)c, (int)d, (int)e, turn_count - 1 };
+            *ADD(events, event_count) = (Event){ (int)a, (int)b, (int)c, (int)d, (int)e, (int)f, turn_count - 1 };
+            while (place_count <= f) *ADD(places, place_count) = 0;
             break;
         }
         case 'T': if (!turn_count || turns[turn_count - 1] != a) *ADD(turns, turn_count) = (int)a; break;
@@ -722,6 +752,7 @@ __attribute__((constructor(101))) static void begin(void) {
     struct sigaction action = { .sa_handler = died, .sa_flags = SA_ONSTACK };
     int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM };
     for (size_t at = 0; at < sizeof signals / sizeof *signals; at++) sigaction(signals[at], &action, NULL);
+    telling = getenv("ALLWAYS_TELL") != NULL;
     read_schedule(file);
     fclose(file);
     for (int step = 0; step < 8; step++) draw(2);

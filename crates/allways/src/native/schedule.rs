@@ -5,6 +5,7 @@
 //! process: 0 for `main`, then in the order in which the run creates them. What the run chooses is kept for
 //! each thread in its order.
 
+use allways_c::fuse::visible_slots;
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::expression::{Choices, Scope};
@@ -44,6 +45,8 @@ pub struct Event {
     pub lines: (u32, u32),
     /// The variable that is accessed, if it has a name.
     pub variable: Option<String>,
+    /// The shared slot of the model that is accessed.
+    pub slot: Option<Slot>,
 }
 
 /// A value that the program does not determine.
@@ -120,7 +123,15 @@ impl Schedule {
             }
         };
         let schedule = Schedule { events: Vec::new(), chosen: Vec::new(), last: 0, failing, line };
-        let mut writer = Writer { program, source, numbers, created: HashMap::new(), next: 1, schedule };
+        let mut writer = Writer {
+            program,
+            source,
+            visible: visible_slots(program),
+            numbers,
+            created: HashMap::new(),
+            next: 1,
+            schedule,
+        };
         let mut before = (&run.initial, &run.slots);
         for (index, step) in run.steps.iter().enumerate() {
             let end = match run.end {
@@ -149,6 +160,8 @@ struct Access {
 struct Writer<'a> {
     program: &'a Program,
     source: &'a [u8],
+    /// The shared slots that more than one thread accesses, one of them writing.
+    visible: Vec<bool>,
     /// The numbers of the threads of the pushdown system, once they run.
     numbers: Vec<Option<usize>>,
     /// Threads that were created by raising a shared slot and have not started.
@@ -188,7 +201,8 @@ impl Writer<'_> {
                 }
                 self.next += 1;
             }
-            let accesses = accesses(&edge.op, passed, thread);
+            let mut accesses = accesses(&edge.op, passed, thread);
+            accesses.retain(|access| self.visible[access.slot]);
             let hidden = accesses.iter().find_map(|access| {
                 let name = self.name(access.slot);
                 let word = ["#created", "#ended"].into_iter().find(|word| name.starts_with(word))?;
@@ -218,16 +232,14 @@ impl Writer<'_> {
                 None => {
                     // What follows the first access of a step is seen by nobody else.
                     if let Some(access) = accesses.first().filter(|_| !seen) {
-                        let name = base(&self.name(access.slot));
-                        let same = |access: &&Access| base(&self.name(access.slot)) == name;
-                        let written = accesses.iter().filter(same).any(|access| access.written);
-                        let read = accesses.iter().filter(same).any(|access| !access.written);
-                        let kind = match (read, written) {
+                        let access = accesses.iter().find(|access| access.written).unwrap_or(access);
+                        let read = accesses.iter().any(|other| other.slot == access.slot && !other.written);
+                        let kind = match (read, access.written) {
                             (true, true) => Kind::Update,
                             (_, true) => Kind::Write,
                             _ => Kind::Read,
                         };
-                        self.event(step, kind, edge.span, Some(name).filter(|name| !name.is_empty()))?;
+                        self.event(step, kind, edge.span, Some(access.slot))?;
                         seen = true;
                     }
                 }
@@ -251,10 +263,11 @@ impl Writer<'_> {
         step: &RunStep,
         kind: Kind,
         span: Span,
-        variable: Option<String>,
+        slot: Option<Slot>,
     ) -> Result<(), NoSchedule> {
         let (thread, lines) = (self.number(step)?, self.lines(span));
-        self.schedule.events.push(Event { thread, kind, lines, variable });
+        let variable = slot.map(|slot| base(&self.name(slot))).filter(|name| !name.is_empty());
+        self.schedule.events.push(Event { thread, kind, lines, variable, slot });
         Ok(())
     }
 
