@@ -336,13 +336,25 @@ impl Lowering<'_> {
         let Some(count) = slots::count(unit, &declared.ty) else {
             return refuse(span, format!("`{}` is too large, or its size is not known", declared.name));
         };
-        let initial = Some(if zero { 0 } else { OPEN });
+        if zero && self.body.is_procedure {
+            let message =
+                format!("`{}`, which every thread has of its own, in a recursive function", declared.name);
+            return refuse(span, message);
+        }
+        let mut initial = vec![if zero { 0 } else { OPEN }; count];
+        for one in &declared.initial {
+            let Some((offset, _)) = self.part_at(&declared.ty, &one.path) else { continue };
+            let Model::Constant(value) = self.constant(&one.value)? else {
+                return refuse(declared.span, "a variable of each thread that is an address at first");
+            };
+            initial[offset] = value;
+        }
         let leaves = slots::leaves(unit, &declared.ty);
         let prefix = self.prefix(variable);
         let mut first = None;
-        for leaf in &leaves {
+        for (leaf, initial) in leaves.iter().zip(initial) {
             let name = format!("{prefix}{}{}", declared.name, leaf.path);
-            let slot = self.local(name, slots::values(&leaf.ty), initial, declared.span);
+            let slot = self.local(name, slots::values(&leaf.ty), Some(initial), declared.span);
             first.get_or_insert(slot);
         }
         debug_assert_eq!(leaves.len(), count);
