@@ -26,6 +26,10 @@ pub enum Flow {
     },
     /// What the second argument points to is copied to where the first points.
     Copies,
+    /// What a thread returned is stored where the second argument points to.
+    Joins,
+    /// The argument is what the thread returns.
+    Ends,
 }
 
 /// How addresses flow through a call of a function.
@@ -36,18 +40,32 @@ pub fn flow(name: &str) -> Flow {
         "pthread_create" => Flow::StartsThread { start: 2, argument: 3 },
         "thrd_create" => Flow::StartsThread { start: 1, argument: 2 },
         "memcpy" | "memmove" | "__builtin_memcpy" | "__builtin_memmove" => Flow::Copies,
+        "pthread_join" => Flow::Joins,
+        "pthread_exit" => Flow::Ends,
         _ if is_exchange(name) => Flow::Stores { to: 0, value: if name.contains("compare") { 2 } else { 1 } },
         _ => Flow::None,
     }
 }
 
+/// Whether an atomic builtin stores one of its arguments.
 fn is_exchange(name: &str) -> bool {
-    name.starts_with("__atomic_store")
-        || name.starts_with("__atomic_exchange")
-        || name.starts_with("__atomic_compare_exchange")
+    name.starts_with("__atomic_store_")
+        || name.starts_with("__atomic_exchange_")
+        || name.starts_with("__atomic_compare_exchange_")
         || name.starts_with("__sync_lock_test_and_set")
         || name.starts_with("__sync_val_compare_and_swap")
         || name.starts_with("__sync_bool_compare_and_swap")
+}
+
+/// Whether a function is one of the atomic builtins, which return what their first argument points to.
+pub fn is_atomic(name: &str) -> bool {
+    name.starts_with("__atomic_") || name.starts_with("__sync_")
+}
+
+/// Whether an atomic builtin is given a value of the object, or a place for one, by its address at a position.
+pub fn by_address(name: &str, position: usize) -> bool {
+    let whole = ["__atomic_load", "__atomic_store", "__atomic_exchange", "__atomic_compare_exchange"];
+    position > 0 && whole.contains(&name) || position == 1 && name == "__atomic_compare_exchange_n"
 }
 
 /// Whether a function may keep the address that is its argument at a position (or needs it as a value).

@@ -1,0 +1,186 @@
+//! Small programs of threads: the results that the reference semantics finds for them, with and without joined steps, and
+//! that of a native run, which must be one of them.
+
+#[path = "random/explore.rs"]
+mod explore;
+#[path = "random/native.rs"]
+#[allow(dead_code, reason = "the random programs use more of it")]
+mod native;
+#[path = "random/ours.rs"]
+#[allow(dead_code, reason = "programs of one thread use more of it")]
+mod ours;
+
+use ours::End;
+use std::collections::BTreeSet;
+
+/// What the reader knows of the thread library.
+const PRELUDE: &str = "typedef unsigned long pthread_t; typedef struct { int x; } pthread_mutex_t;
+    typedef struct { int x; } pthread_cond_t; typedef struct { int x; } sem_t; typedef struct { int x; } pthread_rwlock_t;
+    typedef struct { int x; } pthread_barrier_t; typedef int pthread_once_t;
+    int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
+    int pthread_join(pthread_t, void **); void pthread_exit(void *); pthread_t pthread_self(void); int pthread_equal(pthread_t, pthread_t);
+    int pthread_mutex_init(pthread_mutex_t *, const void *); int pthread_mutex_lock(pthread_mutex_t *);
+    int pthread_mutex_unlock(pthread_mutex_t *); int pthread_mutex_trylock(pthread_mutex_t *);
+    int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *); int pthread_cond_signal(pthread_cond_t *);
+    int pthread_cond_broadcast(pthread_cond_t *);
+    int pthread_rwlock_rdlock(pthread_rwlock_t *); int pthread_rwlock_wrlock(pthread_rwlock_t *); int pthread_rwlock_unlock(pthread_rwlock_t *);
+    int pthread_barrier_init(pthread_barrier_t *, const void *, unsigned); int pthread_barrier_wait(pthread_barrier_t *);
+    int pthread_once(pthread_once_t *, void (*)(void));
+    int sem_init(sem_t *, int, unsigned); int sem_wait(sem_t *); int sem_post(sem_t *); int sem_trywait(sem_t *); void *malloc(unsigned long);\n";
+
+/// Compares the results that are found with those that there are.
+fn compare(programs: &[(&[i64], &str)]) {
+    let mut wrong = Vec::new();
+    let native = native::compiler();
+    for (expected, text) in programs {
+        let both = match ours::programs(&format!("{PRELUDE}unsigned result;\n{text}\n")) {
+            Ok(both) => both,
+            Err(message) => {
+                wrong.push(format!("refused: {message}\n{text}"));
+                continue;
+            }
+        };
+        let [plain, fused] = both.map(|program| explore::ends(&program, 200_000));
+        if plain != fused {
+            wrong.push(format!("joined steps: {fused:?}, steps alone: {plain:?}\n{text}"));
+            continue;
+        }
+        let found: BTreeSet<End> = plain.into_iter().flatten().map(|(end, _)| end).collect();
+        let wanted: BTreeSet<End> = expected.iter().map(|&value| End::Result(value)).collect();
+        if found != wanted {
+            wrong.push(format!("{found:?} instead of {wanted:?}\n{text}"));
+        }
+        if native {
+            let headers =
+                "#include <pthread.h>\n#include <semaphore.h>\n#include <stdlib.h>\nunsigned result;\n";
+            let result = native::result(&format!("{headers}{text}\n"));
+            if !expected.contains(&result) {
+                wrong.push(format!("natively {result}, not one of {expected:?}\n{text}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} programs differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn races_have_all_their_outcomes() {
+    compare(&[
+        (
+            &[1, 2],
+            "int x; void *f(void *a) { x++; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0); pthread_join(t, 0); pthread_join(u, 0); result = x; }",
+        ),
+        (
+            &[2],
+            "_Atomic int x; void *f(void *a) { x++; return 0; } int main(void) { pthread_t t[2]; for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, 0); for (int i = 0; i < 2; i++) pthread_join(t[i], 0); result = x; }",
+        ),
+        (
+            &[1, 10, 11],
+            "int x, y, a, b; void *f(void *p) { x = 1; a = y; return 0; } void *g(void *p) { y = 1; b = x; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, g, 0); pthread_join(t, 0); pthread_join(u, 0); result = a * 10 + b; }",
+        ),
+        (
+            &[0, 11, 12, 21, 22, 10, 20],
+            "struct s { int a, b; } s; int i; void *f(void *p) { struct s t = { 1, 1 }; s = t; return 0; } void *g(void *p) { struct s t = { 2, 2 }; s = t; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, g, 0); struct s r = s; pthread_join(t, 0); pthread_join(u, 0); result = r.a ? r.a * 10 + r.b : 0; }",
+        ),
+        (
+            &[12, 3],
+            "int x = 3, y, *p = &x; void *f(void *a) { *p = 1; return 0; } int main(void) { pthread_t t; y = 2; pthread_create(&t, 0, f, 0); p = &y; pthread_join(t, 0); result = x == 3 ? (y == 1 ? 3 : 0) : x * 10 + y; }",
+        ),
+    ]);
+}
+
+#[test]
+fn threads_get_and_return_values() {
+    compare(&[
+        (
+            &[15],
+            "void *f(void *a) { return (void *)((long)a * 5); } int main(void) { pthread_t t; void *r; pthread_create(&t, 0, f, (void *)3); pthread_join(t, &r); result = (long)r; }",
+        ),
+        (
+            &[97],
+            "struct a { int in, out; } v[2] = { { 3, 0 }, { 4, 0 } }; void *f(void *p) { struct a *a = p; a->out = a->in * a->in; return 0; } int main(void) { pthread_t t[2]; for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, &v[i]); for (int i = 0; i < 2; i++) pthread_join(t[i], 0); result = v[0].out * 9 + v[1].out; }",
+        ),
+        (
+            &[7],
+            "void *f(void *p) { *(int *)p += 4; pthread_exit(0); } int main(void) { int l = 3; pthread_t t; pthread_create(&t, 0, f, &l); pthread_join(t, 0); result = l; }",
+        ),
+        (
+            &[5],
+            "struct w { int v; struct w *next; }; void *f(void *p) { struct w *w = p; w->next->v = w->v + 1; return w->next; } int main(void) { struct w *a = malloc(sizeof(struct w)); struct w *b = malloc(sizeof(struct w)); a->v = 4; a->next = b; b->v = 0; b->next = 0; pthread_t t; void *r; pthread_create(&t, 0, f, a); pthread_join(t, &r); result = ((struct w *)r)->v; }",
+        ),
+        (
+            &[6],
+            "__thread int own = 1; int sum; pthread_mutex_t m; void *f(void *p) { own += (long)p; pthread_mutex_lock(&m); sum += own; pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, (void *)1); pthread_create(&u, 0, f, (void *)2); pthread_join(t, 0); pthread_join(u, 0); result = sum + own; }",
+        ),
+        (
+            &[12],
+            "void *g(void *p) { int *x = p; *x *= 3; return 0; } void *f(void *p) { pthread_t t; pthread_create(&t, 0, g, p); pthread_join(t, 0); return 0; } int main(void) { int x = 4; pthread_t t; pthread_create(&t, 0, f, &x); pthread_join(t, 0); result = x; }",
+        ),
+    ]);
+}
+
+#[test]
+fn locks_and_events_order_what_they_protect() {
+    compare(&[
+        (
+            &[4],
+            "int x; pthread_mutex_t m; void *f(void *a) { for (int i = 0; i < 2; i++) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); } return 0; } int main(void) { pthread_t t, u; pthread_mutex_init(&m, 0); pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0); pthread_join(t, 0); pthread_join(u, 0); result = x; }",
+        ),
+        (
+            &[22],
+            "struct a { pthread_mutex_t m; int v; } a[2]; void add(struct a *a, int v) { pthread_mutex_lock(&a->m); a->v += v; pthread_mutex_unlock(&a->m); } void *f(void *p) { add(&a[0], 1); add(&a[1], 1); return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0); pthread_join(t, 0); pthread_join(u, 0); result = a[0].v * 10 + a[1].v; }",
+        ),
+        (
+            &[30],
+            "int d; sem_t e, k; void *f(void *a) { sem_wait(&e); d = d * 10; sem_post(&k); return 0; } int main(void) { pthread_t t; sem_init(&e, 0, 0); sem_init(&k, 0, 0); pthread_create(&t, 0, f, 0); d = 3; sem_post(&e); sem_wait(&k); result = d; pthread_join(t, 0); }",
+        ),
+        (
+            &[42],
+            "int ready, d; pthread_mutex_t m; pthread_cond_t c; void *f(void *a) { pthread_mutex_lock(&m); d = 42; ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m); while (!ready) pthread_cond_wait(&c, &m); result = d; pthread_mutex_unlock(&m); pthread_join(t, 0); }",
+        ),
+        (
+            &[33],
+            "int a, b; pthread_barrier_t w; void *f(void *p) { a = 1; pthread_barrier_wait(&w); b += a + 1; return 0; } int main(void) { pthread_t t; pthread_barrier_init(&w, 0, 2); pthread_create(&t, 0, f, 0); b = 1; pthread_barrier_wait(&w); int l = a + 2; pthread_join(t, 0); result = l * 10 + b; }",
+        ),
+        (
+            &[1],
+            "int n; pthread_once_t o; void once(void) { n++; } void *f(void *p) { pthread_once(&o, once); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_once(&o, once); pthread_join(t, 0); result = n; }",
+        ),
+        (
+            &[10, 12],
+            "int x = 1; pthread_rwlock_t l; void *f(void *p) { pthread_rwlock_wrlock(&l); x = 7; x = 2; pthread_rwlock_unlock(&l); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_rwlock_rdlock(&l); int a = x; int b = x; pthread_rwlock_unlock(&l); pthread_join(t, 0); result = a == b ? 10 + (a == 2) * 2 : 99; }",
+        ),
+        (
+            &[5, 6],
+            "int x = 5; pthread_mutex_t m; void *f(void *p) { if (pthread_mutex_trylock(&m) == 0) { x++; pthread_mutex_unlock(&m); } return 0; } int main(void) { pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, f, 0); pthread_mutex_unlock(&m); pthread_join(t, 0); result = x; }",
+        ),
+        (
+            &[3],
+            "int lock, x; void *f(void *p) { while (__sync_lock_test_and_set(&lock, 1)) ; x += (long)p; __sync_lock_release(&lock); return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, (void *)1); pthread_create(&u, 0, f, (void *)2); pthread_join(t, 0); pthread_join(u, 0); result = x; }",
+        ),
+        (
+            &[3],
+            "int x; void *f(void *p) { int o = __atomic_load_n(&x, 5); while (!__atomic_compare_exchange_n(&x, &o, o + (long)p, 0, 5, 5)) ; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, (void *)1); pthread_create(&u, 0, f, (void *)2); pthread_join(t, 0); pthread_join(u, 0); result = x; }",
+        ),
+    ]);
+}
+
+#[test]
+fn pointers_travel_through_threads_and_atomics() {
+    let list = "struct n { int v; struct n *next; }; struct n *head, a = { 1, 0 }, b = { 2, 0 };";
+    let ends = "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); g(&b); pthread_join(t, 0); for (struct n *p = head; p; p = p->next) result = result * 10 + p->v; }";
+    let cases = [
+        "void g(struct n *n) { do n->next = head; while (!__sync_bool_compare_and_swap(&head, n->next, n)); } void *f(void *p) { g(&a); return 0; }",
+        "void g(struct n *n) { struct n *o = __atomic_load_n(&head, 5); do n->next = o; while (!__atomic_compare_exchange_n(&head, &o, n, 0, 5, 5)); } void *f(void *p) { g(&a); return 0; }",
+        "void g(struct n *n) { for (;;) { struct n *o = head; n->next = o; if (__sync_val_compare_and_swap(&head, o, n) == o) return; } } void *f(void *p) { g(&a); return 0; }",
+        "void g(struct n *n) { struct n *o; __atomic_load(&head, &o, 5); do n->next = o; while (!__atomic_compare_exchange(&head, &o, &n, 0, 5, 5)); } void *f(void *p) { g(&a); return 0; }",
+    ];
+    let texts: Vec<String> = cases.iter().map(|case| format!("{list} {case} {ends}")).collect();
+    let mut programs: Vec<(&[i64], &str)> = texts.iter().map(|text| (&[12, 21][..], text.as_str())).collect();
+    programs.extend([
+        (&[1, 3][..], "struct n { int v; } a = { 1 }, b = { 3 }, *p = &a; void *f(void *q) { __atomic_exchange_n(&p, &b, 5); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); struct n *q = __atomic_load_n(&p, 5); result = q->v; pthread_join(t, 0); }"),
+        (&[13, 31][..], "struct n { int v; } a = { 1 }, b = { 3 }, c = { 5 }, *p = &a, *x, *y; void *f(void *q) { x = __sync_lock_test_and_set(&p, &b); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); y = __atomic_exchange_n(&p, &c, 5); pthread_join(t, 0); result = x->v == 5 ? 31 : x->v * 10 + y->v; result = x->v == 5 ? y->v * 31 : result; }"),
+        (&[8][..], "int a = 4, b = 8; void *f(void *p) { pthread_exit(p ? &b : &a); } int main(void) { pthread_t t; void *r; pthread_create(&t, 0, f, &a); pthread_join(t, &r); result = *(int *)r; }"),
+        (&[44][..], "__thread struct { int a, b[2]; } own = { 1, { 2, 3 } }; int sum; void *f(void *p) { own.b[1] += (long)p; sum += own.a * 10 + own.b[0] + own.b[1]; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, (void *)4); pthread_join(t, 0); pthread_create(&t, 0, f, (void *)10); pthread_join(t, 0); result = sum + own.b[1] - 3; }"),
+    ]);
+    compare(&programs);
+}
