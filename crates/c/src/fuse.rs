@@ -4,12 +4,13 @@
 //! if it creates a thread. All other steps commute with those of other threads, in both directions: they neither read what
 //! others write nor write what others access, and they do not wait for others. So a visible step followed by invisible
 //! ones is as good as atomic (Lipton, *Reduction*, CACM 1975): in every run the invisible ones can be moved next to the
-//! visible one, and what goes wrong in one of them goes wrong there. A thread can be interrupted before every visible step
-//! and at the heads of loops (so that no section runs for ever), and nowhere else.
+//! visible one, and what goes wrong in one of them goes wrong there. A thread can be interrupted before every visible step,
+//! at the heads of loops (so that no section runs for ever), and, after a visible step, before every step that cannot always
+//! be taken (so that a thread that waits for ever has still done what it did before), and nowhere else.
 //!
 //! The result has atomic sections where the program had none; sections of the program itself grow by what follows them.
 
-use allways_model::program::{Edge, Expr, Location, LocationId, Op, Program, Slot, Target};
+use allways_model::program::{Binary, Edge, Expr, Location, LocationId, Op, Program, Slot, Target, Unary};
 use std::collections::HashSet;
 
 /// Which threads access a shared slot.
@@ -60,6 +61,7 @@ pub fn fuse(program: &mut Program) {
             }
         }
     }
+    cut_before_waiting(program, &mut cut, &inside, &sees);
     let mut leave: Vec<Option<LocationId>> = vec![None; count];
     for location in 0..count {
         let here = &program.locations[location];
@@ -85,6 +87,55 @@ pub fn fuse(program: &mut Program) {
         }
     }
     forget_unreachable(program);
+}
+
+/// Cuts where a thread may have to wait for ever after a visible step.
+fn cut_before_waiting(program: &Program, cut: &mut [bool], inside: &[bool], sees: &dyn Fn(&Op) -> bool) {
+    // Whether a visible step may come before a location, in the same section.
+    let mut after = vec![false; cut.len()];
+    let mut todo: Vec<usize> = (0..cut.len()).collect();
+    while let Some(location) = todo.pop() {
+        for edge in &program.locations[location].edges {
+            let to = edge.to.index();
+            if matches!(edge.op, Op::Return(_) | Op::Error)
+                || cut[to]
+                || after[to]
+                || !after[location] && !sees(&edge.op)
+            {
+                continue;
+            }
+            if !inside[to] && may_wait(&program.locations[to].edges) {
+                cut[to] = true;
+            } else {
+                after[to] = true;
+                todo.push(to);
+            }
+        }
+    }
+}
+
+/// Whether it may be that none of these steps can be taken.
+fn may_wait(edges: &[Edge]) -> bool {
+    let waits =
+        |op: &Op| matches!(op, Op::Guard(..) | Op::Assign(_, _, Some(_)) | Op::Acquire(_) | Op::Wait(_));
+    let guarded = |expr: &Expr, truth: bool| {
+        edges
+            .iter()
+            .any(|edge| matches!(&edge.op, Op::Guard(other, expected) if *expected == truth && other == expr))
+    };
+    // A condition that is false only if that of another step is true.
+    fn covers(expr: &Expr, guarded: &dyn Fn(&Expr, bool) -> bool) -> bool {
+        match expr {
+            Expr::Binary(Binary::And, left, right, _) => covers(left, guarded) && covers(right, guarded),
+            Expr::Unary(Unary::Not, inner) => guarded(inner, true),
+            _ => false,
+        }
+    }
+    edges.iter().all(|edge| match &edge.op {
+        Op::Guard(expr, true) => !guarded(expr, false) && !covers(expr, &guarded),
+        Op::Guard(expr, false) => !guarded(expr, true),
+        op => waits(op),
+    })
 }
 
 /// Makes the edges of a location inside a section leave it where they lead to a place of interruption.

@@ -26,6 +26,7 @@ const PRELUDE: &str = "typedef unsigned long pthread_t; typedef struct { int x; 
     int pthread_rwlock_rdlock(pthread_rwlock_t *); int pthread_rwlock_wrlock(pthread_rwlock_t *); int pthread_rwlock_unlock(pthread_rwlock_t *);
     int pthread_barrier_init(pthread_barrier_t *, const void *, unsigned); int pthread_barrier_wait(pthread_barrier_t *);
     int pthread_once(pthread_once_t *, void (*)(void));
+    void __VERIFIER_assume(int); void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void); void reach_error(void);
     int sem_init(sem_t *, int, unsigned); int sem_wait(sem_t *); int sem_post(sem_t *); int sem_trywait(sem_t *); void *malloc(unsigned long);\n";
 
 /// Compares the results that are found with those that there are.
@@ -183,4 +184,24 @@ fn pointers_travel_through_threads_and_atomics() {
         (&[44][..], "__thread struct { int a, b[2]; } own = { 1, { 2, 3 } }; int sum; void *f(void *p) { own.b[1] += (long)p; sum += own.a * 10 + own.b[0] + own.b[1]; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, (void *)4); pthread_join(t, 0); pthread_create(&t, 0, f, (void *)10); pthread_join(t, 0); result = sum + own.b[1] - 3; }"),
     ]);
     compare(&programs);
+}
+
+#[test]
+fn what_a_thread_did_before_it_waits_for_ever_is_seen() {
+    let threads = [
+        "void *f(void *a) { int l = (int)(long)a; x = 1; __VERIFIER_assume(l == 5); return 0; }",
+        "sem_t s; void *f(void *a) { x = 1; sem_wait(&s); return 0; }",
+        "pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); x = 1; pthread_mutex_lock(&m); return 0; }",
+        "void *f(void *a) { int l = (int)(long)a; __VERIFIER_atomic_begin(); x = 1; __VERIFIER_atomic_end(); __VERIFIER_assume(l); return 0; }",
+        "void *f(void *a) { int k = 0, z[2] = { 0, 0 }; x = 1; switch (z[k]) { case 0: k = 1; break; case 4: k = 0; } __VERIFIER_assume(z[k] == 2); return 0; }",
+    ];
+    for thread in threads {
+        let main = "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); if (x) reach_error(); }";
+        let text = format!("{PRELUDE}unsigned result; int x; {thread} {main}");
+        let [plain, fused] =
+            ours::programs(&text).expect("it is read").map(|program| explore::ends(&program, 10_000));
+        assert_eq!(plain, fused, "{thread}");
+        let wrong = |(end, _): &(End, _)| matches!(end, End::Wrong(how) if how.contains("Error"));
+        assert!(fused.expect("few states").iter().any(wrong), "{thread}");
+    }
 }
