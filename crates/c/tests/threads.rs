@@ -27,6 +27,10 @@ const PRELUDE: &str = "typedef unsigned long pthread_t; typedef struct { int x; 
     int pthread_barrier_init(pthread_barrier_t *, const void *, unsigned); int pthread_barrier_wait(pthread_barrier_t *);
     int pthread_once(pthread_once_t *, void (*)(void));
     void __VERIFIER_assume(int); void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void); void reach_error(void);
+    int sem_timedwait(sem_t *, const void *); int sem_getvalue(sem_t *, int *); int pthread_rwlock_tryrdlock(pthread_rwlock_t *);
+    int pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const void *); struct timespec { long s, n; };
+    int pthread_mutex_timedlock(pthread_mutex_t *, const void *); typedef struct { int x; } pthread_mutexattr_t;
+    int pthread_mutexattr_init(pthread_mutexattr_t *); int pthread_mutexattr_settype(pthread_mutexattr_t *, int);
     int sem_init(sem_t *, int, unsigned); int sem_wait(sem_t *); int sem_post(sem_t *); int sem_trywait(sem_t *); void *malloc(unsigned long);\n";
 
 /// Compares the results that are found with those that there are.
@@ -204,4 +208,34 @@ fn what_a_thread_did_before_it_waits_for_ever_is_seen() {
         let wrong = |(end, _): &(End, _)| matches!(end, End::Wrong(how) if how.contains("Error"));
         assert!(fused.expect("few states").iter().any(wrong), "{thread}");
     }
+}
+
+#[test]
+fn who_waits_for_a_while_may_get_nothing() {
+    compare(&[
+        (
+            &[1, 2],
+            "sem_t s; struct timespec z; void *f(void *a) { sem_post(&s); return 0; } int main(void) { pthread_t t; sem_init(&s, 0, 0); pthread_create(&t, 0, f, 0); result = sem_timedwait(&s, &z) ? 1 : 2; pthread_join(t, 0); }",
+        ),
+        (
+            &[0, 110],
+            "pthread_mutex_t m; pthread_cond_t c; struct timespec z; void *f(void *a) { pthread_cond_signal(&c); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m); result = pthread_cond_timedwait(&c, &m, &z); pthread_mutex_unlock(&m); pthread_join(t, 0); }",
+        ),
+        (
+            &[110],
+            "pthread_mutex_t m; struct timespec z; void *f(void *a) { result = pthread_mutex_timedlock(&m, &z); return 0; } int main(void) { pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, f, 0); pthread_join(t, 0); }",
+        ),
+        (
+            &[1600],
+            "pthread_rwlock_t l; int v; void *f(void *a) { v = pthread_rwlock_tryrdlock(&l); return 0; } int main(void) { pthread_t t; pthread_rwlock_wrlock(&l); pthread_create(&t, 0, f, 0); pthread_join(t, 0); result = v * 100; pthread_rwlock_unlock(&l); pthread_create(&t, 0, f, 0); pthread_join(t, 0); result += v; }",
+        ),
+        (
+            &[32],
+            "sem_t s; int main(void) { int v = 0; sem_init(&s, 0, 3); sem_getvalue(&s, &v); result = v * 10; sem_wait(&s); sem_getvalue(&s, &v); result += v; }",
+        ),
+    ]);
+    let recursive = "pthread_mutex_t m; int main(void) { pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_settype(&a, 1); pthread_mutex_init(&m, &a); pthread_mutex_lock(&m); pthread_mutex_lock(&m); result = 1; }";
+    let refused =
+        ours::programs(&format!("{PRELUDE}unsigned result; {recursive}")).expect_err("it is refused");
+    assert!(refused.contains("recursive"), "{refused}");
 }
