@@ -239,3 +239,53 @@ fn who_waits_for_a_while_may_get_nothing() {
         ours::programs(&format!("{PRELUDE}unsigned result; {recursive}")).expect_err("it is refused");
     assert!(refused.contains("recursive"), "{refused}");
 }
+
+#[test]
+fn threads_are_created_in_loops() {
+    let head = "int x; pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); x = x + (int)(long)a; pthread_mutex_unlock(&m); return 0; }";
+    let loops = [
+        (
+            6,
+            "pthread_t t[3]; for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, f, (void *)(i + 1)); for (int i = 0; i < 3; i++) pthread_join(t[i], 0);",
+        ),
+        (
+            6,
+            "pthread_t t[3]; long i = 3; while (i > 0) { pthread_create(&t[i - 1], 0, f, (void *)i); i--; } for (i = 0; i < 3; i++) pthread_join(t[i], 0);",
+        ),
+        (
+            4,
+            "pthread_t t[4]; for (long i = 0; i < 4; i += 2) pthread_create(&t[i], 0, f, (void *)(i + 1)); pthread_join(t[0], 0); pthread_join(t[2], 0);",
+        ),
+        (
+            5,
+            "pthread_t t[4]; for (long i = 1; i < 4; i++) { if (i == 1) continue; pthread_create(&t[i], 0, f, (void *)i); } pthread_join(t[2], 0); pthread_join(t[3], 0);",
+        ),
+        (
+            3,
+            "pthread_t t[4]; int n = 0; for (long i = 1; i < 4; i++) { pthread_create(&t[n++], 0, f, (void *)i); if (i == 2) break; } while (n > 0) pthread_join(t[--n], 0);",
+        ),
+        (
+            7,
+            "pthread_t t[2][2]; for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) pthread_create(&t[i][j], 0, f, (void *)(long)(i * 2 + j + (i < j))); for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) pthread_join(t[i][j], 0);",
+        ),
+        (
+            9,
+            "pthread_t t[2]; long v[2] = { 4, 5 }; for (int i = 1; i >= 0; --i) pthread_create(&t[i], 0, f, (void *)v[i]); for (int i = 0; i <= 1; ++i) pthread_join(t[i], 0);",
+        ),
+        (
+            3,
+            "pthread_t t[2], *p = t; do pthread_create(p, 0, f, (void *)(p - t + 1)); while (++p < t + 2); pthread_join(t[0], 0); pthread_join(t[1], 0);",
+        ),
+    ];
+    for (sum, body) in loops {
+        let text = format!("{PRELUDE}unsigned result; {head} int main(void) {{ {body} result = x; }}");
+        let [plain, fused] =
+            ours::programs(&text).expect("it is read").map(|program| explore::ends(&program, 200_000));
+        assert_eq!(plain, fused, "{body}");
+        let ends = fused.expect("few states");
+        // A join with one of any number of threads does not wait, so there may be more.
+        assert!(ends.iter().any(|(end, _)| *end == End::Result(sum)), "{ends:?} without {sum}: {body}");
+        assert!(ends.iter().all(|(end, _)| matches!(end, End::Result(_))), "{ends:?}: {body}");
+        println!("{} results: {body}", ends.len());
+    }
+}
