@@ -242,8 +242,28 @@ fn who_waits_for_a_while_may_get_nothing() {
 
 #[test]
 fn threads_are_created_in_loops() {
-    let head = "int x; pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); x = x + (int)(long)a; pthread_mutex_unlock(&m); return 0; }";
+    let head = "int x, k, g; void skip(void) { k += 5; } pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); x = x + (int)(long)a; pthread_mutex_unlock(&m); return 0; }";
     let loops = [
+        (
+            1,
+            "pthread_t t[4]; for (k = 0; k < 3; k++) { pthread_create(&t[k], 0, f, (void *)1); skip(); } pthread_join(t[0], 0);",
+        ),
+        (
+            3,
+            "pthread_t t[4]; for (g = 0; g < 3; g++) pthread_create(&t[g], 0, f, (void *)1); for (g = 0; g < 3; g++) pthread_join(t[g], 0);",
+        ),
+        (
+            2,
+            "pthread_t t; for (unsigned char i = 254; i != 0; i++) { pthread_create(&t, 0, f, (void *)1); pthread_join(t, 0); }",
+        ),
+        (
+            2,
+            "pthread_t t; for (int i = 1; (unsigned)i < 5; i--) { pthread_create(&t, 0, f, (void *)1); pthread_join(t, 0); }",
+        ),
+        (
+            12,
+            "pthread_t t; int n = 0; for (int i = 0; i < 2; i++) { pthread_create(&t, 0, f, (void *)1); pthread_join(t, 0); if (i) goto over; n += 5; over: n += 0; x += n; }",
+        ),
         (
             6,
             "pthread_t t[3]; for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, f, (void *)(i + 1)); for (int i = 0; i < 3; i++) pthread_join(t[i], 0);",

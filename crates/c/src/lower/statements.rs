@@ -382,6 +382,31 @@ fn variable_of(expr: &Expr) -> Option<VariableId> {
     }
 }
 
+/// Whether a statement itself writes a variable, or takes its address.
+fn writes(variable: VariableId, stmt: &Stmt) -> bool {
+    let mut writes = false;
+    walk::statement(stmt, &mut |expr| {
+        if let ExprKind::Assign(to, _)
+        | ExprKind::AssignOp(_, to, _, _)
+        | ExprKind::AssignPointerAdd(to, _)
+        | ExprKind::Step(to, _, _)
+        | ExprKind::AddressOf(to) = &expr.kind
+        {
+            writes |= matches!(to.kind, ExprKind::Variable(other) if other == variable);
+        }
+    });
+    writes
+}
+
+/// The value of a variable, read and converted as an expression does, if it has this value.
+fn with_value(expr: &Expr, value: i128) -> Option<i128> {
+    match (&expr.kind, expr.ty.plain()) {
+        (ExprKind::Cast(part), Type::Int(int)) => Some(slots::machine(*int).wrap(with_value(part, value)?)),
+        (ExprKind::Load(_), _) => Some(value),
+        _ => None,
+    }
+}
+
 /// Loops that count.
 impl Lowering<'_> {
     /// How many rounds a loop has that counts from a constant to a constant, by steps that are constant.
@@ -393,23 +418,16 @@ impl Lowering<'_> {
         before: Option<&Stmt>,
     ) -> Option<usize> {
         let (variable, first) = self.starts_with(before?)?;
-        let (operator, limit) = self.compares_with(condition?, variable)?;
+        let (operator, counter, limit) = self.compares_with(condition?, variable)?;
         let by = self.steps_by(step?, variable)?;
-        let mut touched = false;
-        walk::statement(body, &mut |expr| {
-            let target = match &expr.kind {
-                ExprKind::Assign(to, _)
-                | ExprKind::AssignOp(_, to, _, _)
-                | ExprKind::AssignPointerAdd(to, _)
-                | ExprKind::Step(to, _, _)
-                | ExprKind::AddressOf(to) => to,
-                _ => return,
-            };
-            touched |= matches!(target.kind, ExprKind::Variable(other) if other == variable);
+        let mut labels = false;
+        walk::each_statement(std::slice::from_ref(body), &mut |stmt| {
+            labels |= matches!(stmt.kind, StmtKind::Label(..));
         });
-        if touched {
+        if labels || writes(variable, body) || !self.counts_alone(variable) {
             return None;
         }
+        let Type::Int(int) = self.unit.variables[variable.0].ty.plain() else { return None };
         let holds = |value: i128| match operator {
             Binary::Less => value < limit,
             Binary::LessEqual => value <= limit,
@@ -420,12 +438,30 @@ impl Lowering<'_> {
         };
         let mut value = first;
         for round in 0..=MOST_ROUNDS {
-            if !holds(value) {
+            if !holds(with_value(counter, value)?) {
                 return Some(round);
             }
-            value += by;
+            value = slots::machine(*int).wrap(value + by);
         }
         None
+    }
+
+    /// Whether nobody changes a variable while the function runs that is being lowered, except for that function.
+    fn counts_alone(&self, variable: VariableId) -> bool {
+        if self.pointers.escapes.contains(&variable) {
+            return false;
+        }
+        if crate::pointers::is_automatic(self.unit, variable) {
+            return true;
+        }
+        // `main` is run once, by one thread.
+        let main = self.unit.functions.iter().position(|function| function.name == "main");
+        let here = self.body.calls.last().map(|call| call.function.0);
+        let others = self.unit.functions.iter().enumerate().filter(|(number, _)| Some(*number) != main);
+        main == here
+            && others
+                .filter_map(|(_, function)| function.body.as_ref())
+                .all(|body| body.iter().all(|stmt| !writes(variable, stmt)))
     }
 
     fn starts_with(&self, stmt: &Stmt) -> Option<(VariableId, i128)> {
@@ -447,11 +483,15 @@ impl Lowering<'_> {
         }
     }
 
-    fn compares_with(&self, condition: &Expr, variable: VariableId) -> Option<(Binary, i128)> {
+    fn compares_with<'e>(
+        &self,
+        condition: &'e Expr,
+        variable: VariableId,
+    ) -> Option<(Binary, &'e Expr, i128)> {
         let ExprKind::Binary(operator, left, right) = &walk::through_casts(condition).kind else {
             return None;
         };
-        (variable_of(left)? == variable).then_some((*operator, self.constant_value(right)?))
+        (variable_of(left)? == variable).then_some((*operator, &**left, self.constant_value(right)?))
     }
 
     fn steps_by(&self, step: &Expr, variable: VariableId) -> Option<i128> {
