@@ -166,7 +166,7 @@ impl Maker {
             7 => format!("l = __atomic_exchange_n(&{plain}, {c}, 5);"),
             8 => format!("__atomic_store_n(&{plain}, l, 5);"),
             9 => format!("at@ += {c};"),
-            10 => format!("l = at@++;"),
+            10 => "l = at@++;".to_string(),
             11 => format!("at@ = (%{x}) & 7;"),
             12 => format!("bump@(&{plain}, {c});"),
             13 => format!("{x} = twice@((%{y}) & 3);"),
