@@ -355,7 +355,7 @@ impl Lowering<'_> {
         let mut first = None;
         for (leaf, initial) in leaves.iter().zip(initial) {
             let name = format!("{prefix}{}{}", declared.name, leaf.path);
-            let slot = self.local(name, slots::values(&leaf.ty), initial, declared.span);
+            let slot = self.local(name, slots::values(&leaf.ty), Some(initial), declared.span);
             first.get_or_insert(slot);
         }
         debug_assert_eq!(leaves.len(), count);

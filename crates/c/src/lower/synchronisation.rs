@@ -184,7 +184,6 @@ impl Lowering<'_> {
                 | "pthread_attr_setscope"
                 | "pthread_mutexattr_init"
                 | "pthread_mutexattr_destroy"
-                | "pthread_mutexattr_settype"
                 | "pthread_condattr_init"
                 | "pthread_condattr_destroy"
                 | "pthread_mutex_destroy"
@@ -240,6 +239,13 @@ impl Lowering<'_> {
         let Some(object) = arguments.first() else { return Ok(None) };
         let done = Ok(Some(vec![Model::Constant(0)]));
         match name {
+            "pthread_mutexattr_settype" if !matches!(self.type_of_mutex(arguments), Some(0 | 3)) => {
+                refuse(span, "a mutex that is recursive or checks for errors is not followed")
+            }
+            "mtx_init" if !matches!(self.type_of_mutex(arguments), Some(0 | 2)) => {
+                refuse(span, "a mutex that is recursive is not followed")
+            }
+            "pthread_mutexattr_settype" => done,
             "pthread_mutex_init" | "mtx_init" | "pthread_rwlock_init" | "pthread_spin_init" => {
                 let place = self.target_of(object)?;
                 self.store(&place, Model::Constant(0), span)?;
@@ -269,9 +275,22 @@ impl Lowering<'_> {
                 let busy = Model::If(
                     Box::new(free.clone()),
                     Box::new(Model::Constant(0)),
-                    Box::new(Model::Constant(16)),
+                    Box::new(Model::Constant(busy_code(name))),
                 );
                 let after = Model::If(Box::new(free), Box::new(Model::Constant(held)), Box::new(found));
+                self.store_at_once(vec![(Target::Local(result), busy), (place, after)], None, span)?;
+                Ok(Some(vec![Model::Local(result)]))
+            }
+            "pthread_rwlock_tryrdlock" => {
+                let place = self.target_of(object)?;
+                let found = self.load(&place, span);
+                let free = binary(Operator::GreaterEqual, found.clone(), Model::Constant(0));
+                let more = binary(Operator::Plus, found.clone(), Model::Constant(1));
+                let result = self.temporary(span);
+                let choose =
+                    |yes: Model, no: Model| Model::If(Box::new(free.clone()), Box::new(yes), Box::new(no));
+                let busy = choose(Model::Constant(0), Model::Constant(busy_code(name)));
+                let after = choose(more, found);
                 self.store_at_once(vec![(Target::Local(result), busy), (place, after)], None, span)?;
                 Ok(Some(vec![Model::Local(result)]))
             }
@@ -299,7 +318,12 @@ impl Lowering<'_> {
                 let place = self.target_of(mutex)?;
                 self.store(&place, Model::Constant(0), span)?;
                 self.take(mutex, 1, span)?;
-                done
+                if !name.contains("timed") {
+                    return done;
+                }
+                let late = Box::new(Model::Constant(busy_code(name)));
+                let result = Model::If(Box::new(Model::Choose(0, 1)), late, Box::new(Model::Constant(0)));
+                Ok(Some(vec![self.kept(result, span)?]))
             }
             "sem_init" => {
                 let Some(value) = arguments.get(2) else { return refuse(span, "`sem_init` without a value") };
@@ -308,7 +332,7 @@ impl Lowering<'_> {
                 self.store(&place, value, span)?;
                 done
             }
-            "sem_wait" | "sem_timedwait" => {
+            "sem_wait" => {
                 let place = self.target_of(object)?;
                 let found = self.load(&place, span);
                 let some = binary(Operator::Greater, found.clone(), Model::Constant(0));
@@ -316,7 +340,18 @@ impl Lowering<'_> {
                 self.store_at_once(vec![(place, fewer)], Some(some), span)?;
                 done
             }
-            "sem_trywait" => {
+            "sem_getvalue" => {
+                let Some(to) = arguments.get(1) else {
+                    return refuse(span, "`sem_getvalue` without a place");
+                };
+                let place = self.target_of(object)?;
+                let found = self.kept(self.load(&place, span), span)?;
+                let to = self.target_of(to)?;
+                self.store(&to, found, span)?;
+                done
+            }
+            // Who waits for a while and gets it could have come later.
+            "sem_trywait" | "sem_timedwait" => {
                 let place = self.target_of(object)?;
                 let found = self.load(&place, span);
                 let some = binary(Operator::Greater, found.clone(), Model::Constant(0));
@@ -399,6 +434,11 @@ impl Lowering<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// The type of a mutex, the second argument of a call, as glibc numbers them.
+    fn type_of_mutex(&self, arguments: &[Expr]) -> Option<i128> {
+        arguments.get(1).and_then(|ty| self.constant_value(ty))
     }
 
     /// Takes a lock that is free.
@@ -547,5 +587,16 @@ fn through_address(expr: &Expr) -> &Expr {
     match &walk::through_casts(expr).kind {
         ExprKind::AddressOf(place) if matches!(place.kind, ExprKind::Function(_)) => place,
         _ => walk::through_casts(expr),
+    }
+}
+
+/// What a function of the thread library returns if it did not get what it asked for: `EBUSY` or `ETIMEDOUT`, and those of
+/// C11's own functions.
+fn busy_code(name: &str) -> Value {
+    match (name.starts_with("pthread_"), name.contains("timed")) {
+        (true, false) => 16,
+        (true, true) => 110,
+        (false, false) => 1,
+        (false, true) => 4,
     }
 }

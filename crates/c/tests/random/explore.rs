@@ -1,7 +1,7 @@
 //! All ends that runs of a program of ours can have.
 
 use super::ours::{End, result};
-use allways_model::program::semantics::{Outcome, State, steps};
+use allways_model::program::semantics::{Outcome, State, Thread, steps};
 use allways_model::program::{Program, Value};
 use std::collections::{BTreeSet, HashSet};
 
@@ -34,7 +34,12 @@ pub fn ends(program: &Program, most: usize) -> Option<Ends> {
             }
         }
         if !moved {
-            let all = state.threads.iter().all(|thread| thread.ended(program));
+            // A thread that was not created waits at its start.
+            let entry = |thread: &Thread| program.procedures[program.templates[thread.template].body].entry;
+            let over = |thread: &Thread| {
+                thread.ended(program) || thread.top().is_some_and(|top| top.location == entry(thread))
+            };
+            let all = state.threads.iter().all(over);
             let end = match all {
                 true => End::Result(state.shared[result(program)]),
                 false => End::Wrong("no thread can move".to_string()),

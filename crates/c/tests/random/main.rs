@@ -144,3 +144,38 @@ fn outcomes_of_threads_are_found() {
     }
     assert!(compared > large, "{compared} programs were compared, {large} were too large");
 }
+
+#[test]
+fn joined_steps_lose_nothing() {
+    let (mut compared, mut large, mut wrong) = (0, 0, Vec::new());
+    let mut refused: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in dice::seeds(150) {
+        let text = threads::waiting(seed).alone();
+        let both = match ours::programs(&text) {
+            Ok(both) => both,
+            Err(message) => {
+                *refused.entry(message).or_default() += 1;
+                continue;
+            }
+        };
+        let [Some(plain), Some(fused)] = both.map(|program| explore::ends(&program, MOST_STATES)) else {
+            large += 1;
+            continue;
+        };
+        compared += 1;
+        // Of threads that wait for ever, others do not see all that they did.
+        let seen = |ends: explore::Ends| -> BTreeSet<_> {
+            ends.into_iter()
+                .map(|(end, values)| (matches!(end, End::Result(_)).then_some(values), end))
+                .collect()
+        };
+        let (plain, fused) = (seen(plain), seen(fused));
+        if plain != fused {
+            println!("seed {seed}: joined steps have {} ends, steps alone {}", fused.len(), plain.len());
+            wrong.push(text);
+        }
+    }
+    println!("{compared} programs agree; {large} are too large, refused: {refused:#?}");
+    assert!(wrong.is_empty(), "{} differ, the first:\n{}", wrong.len(), wrong[0]);
+    assert!(compared > large, "{compared} programs were compared, {large} were too large");
+}

@@ -45,6 +45,7 @@ pub fn program(seed: u64) -> String {
     let expressions = Expressions { dice, places: Vec::new(), functions: Vec::new(), victim: None };
     let mut statements = Statements::new(expressions, outer);
     globals(&mut statements, &mut text);
+    ways(&mut statements, &mut text);
     for number in 0..2 + statements.expressions.dice.roll(3) {
         match statements.expressions.dice.roll(4) {
             0 | 1 => pure(&mut statements, &mut text, number),
@@ -139,6 +140,54 @@ fn globals(statements: &mut Statements, text: &mut String) {
     }
 }
 
+/// Pointers in arrays, behind pointers, without a type; pointers to functions, and into the middle of arrays.
+fn ways(statements: &mut Statements, text: &mut String) {
+    let once_in = |statements: &mut Statements, cases| statements.expressions.dice.once_in(cases);
+    writeln!(text, "int w@[4] = {{ 4, 3, 2, 1 }};").unwrap();
+    statements.add("w@[#4]", INT, None, false);
+    if once_in(statements, 3) {
+        statements.targets.push("&w@[#4]".to_string());
+    }
+    if once_in(statements, 4) {
+        writeln!(text, "int *n@[2] = {{ &x0@, &x1@ }};").unwrap();
+        statements.add("(*n@[#2])", INT, None, false);
+        statements.pointers.extend(["n@[0]", "n@[1]"].map(str::to_string));
+    }
+    if once_in(statements, 4) {
+        writeln!(text, "int *o@ = &x1@, **oo@ = &o@;").unwrap();
+        statements.add("(**oo@)", INT, None, false);
+        statements.pointers.extend(["o@", "(*oo@)"].map(str::to_string));
+    }
+    if once_in(statements, 4) {
+        writeln!(text, "void *v@ = &x0@;").unwrap();
+        statements.add("(*(int *)v@)", INT, None, false);
+        statements.pointers.push("v@".to_string());
+    }
+    let mut only_read = Vec::new();
+    if once_in(statements, 3) {
+        let lines = "int near@(int *p) { return p[-1] * 3 ^ p[1]; }\n\
+                     int next@(int *p) { int *q = p + 1; return near@(q) - *q; }\n\
+                     int row@(int p[3]) { return p[0] + *(p + 2); }\n\
+                     int rows@(int (*p)[3]) { return p[1][2] - (*p)[1]; }\n";
+        text.push_str(lines);
+        only_read.extend(["near@(&w@[1 + (#2)])", "next@(w@ + (#2))", "row@(t@[#2])", "rows@(t@)"]);
+    }
+    if once_in(statements, 3) {
+        let lines = "int plus@(int a, int b) { return a + b; }\nint minus@(int a, int b) { return a - b; }\n\
+                     int (*both@[2])(int, int) = { plus@, minus@ };\n\
+                     int with@(int (*f)(int, int), int a) { return f(a, 2) * 3; }\n";
+        text.push_str(lines);
+        only_read.extend(["both@[#2](x0@, 5)", "with@(both@[#2], x1@)", "with@(plus@, 4)"]);
+    }
+    if once_in(statements, 3) {
+        only_read.extend(["({ int q_ = w@[#4]; q_ * 2; })", "(x0@ ?: 7)"]);
+    }
+    for place in only_read {
+        statements.add(place, INT, None, false);
+        statements.expressions.places.last_mut().expect("it was added").writable = false;
+    }
+}
+
 /// A function that writes nothing but its own variables; perhaps it calls itself.
 fn pure(statements: &mut Statements, text: &mut String, number: usize) {
     let mark = statements.mark();
@@ -150,6 +199,7 @@ fn pure(statements: &mut Statements, text: &mut String, number: usize) {
     if recursive {
         parameters[0] = INT;
     }
+    let before = statements.expressions.places.clone();
     for place in &mut statements.expressions.places {
         place.writable = false;
     }
@@ -190,9 +240,7 @@ fn pure(statements: &mut Statements, text: &mut String, number: usize) {
     statements.back_to(mark);
     (statements.pointers, statements.targets) = (pointers, targets);
     (statements.struct_pointers, statements.functions) = (structs, others);
-    for place in &mut statements.expressions.places {
-        place.writable = true;
-    }
+    statements.expressions.places = before;
     statements.expressions.functions.push(Pure { name, result, parameters, recursive });
 }
 

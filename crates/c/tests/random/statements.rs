@@ -316,8 +316,8 @@ impl Statements {
         let line = match (self.expressions.dice.roll(4), self.writable()) {
             // The call may change pointers, and whether they are read before it is the compiler's choice.
             (0, Some(place))
-                if !place.text.contains(['#', '*', '>'])
-                    && !(place.kind.is_wide() && function.result.signed) =>
+                if !(place.text.contains(['#', '*', '>'])
+                    || place.kind.is_wide() && function.result.signed) =>
             {
                 format!("{} = {call};", place.text)
             }

@@ -17,7 +17,9 @@ const PRELUDE: &str = "typedef unsigned long pthread_t; typedef struct { int x; 
     int pthread_mutex_trylock(pthread_mutex_t *);\n\
     int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *); int pthread_cond_signal(pthread_cond_t *);\n\
     int pthread_cond_broadcast(pthread_cond_t *);\n\
-    int sem_init(sem_t *, int, unsigned); int sem_wait(sem_t *); int sem_post(sem_t *);\n";
+    int sem_init(sem_t *, int, unsigned); int sem_wait(sem_t *); int sem_post(sem_t *);\n\
+    void __VERIFIER_assume(int); void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
+    void reach_error(void); void abort(void);\n";
 
 /// What a native run begins with. All threads share one processor, so that memory is sequentially consistent.
 pub const NATIVE: &str = "#define _GNU_SOURCE\n#include <pthread.h>\n#include <semaphore.h>\n#include <sched.h>\n\
@@ -56,13 +58,24 @@ struct Maker {
     text: String,
     /// How many plain shared variables there are.
     shared: usize,
+    /// Whether threads may stop, wait for ever, or go wrong.
+    waits: bool,
 }
 
-/// The program of a seed.
+/// The program of a seed: all its threads reach their ends.
 pub fn program(seed: u64) -> Threads {
+    make(seed, false)
+}
+
+/// The program of a seed, whose threads may stop, wait for ever, or go wrong. It is not for native runs.
+pub fn waiting(seed: u64) -> Threads {
+    make(seed, true)
+}
+
+fn make(seed: u64, waits: bool) -> Threads {
     let mut dice = Dice::new(seed);
     let shared = 1 + dice.roll(3);
-    let mut maker = Maker { dice, text: String::new(), shared };
+    let mut maker = Maker { dice, text: String::new(), shared, waits };
     let mut reset = String::from("  result@ = 0; at@ = 1; flag@ = 0; p@ = &x0@; s@ = (struct s@){ 1, 2 };\n");
     maker.text.push_str("unsigned result@;\n");
     for number in 0..shared {
@@ -78,8 +91,12 @@ pub fn program(seed: u64) -> Threads {
     maker.text.push_str(
         "_Atomic int at@ = 1; int flag@; pthread_cond_t c@; sem_t e@, k@;\nint *p@ = &x0@;\n\
          struct s@ { int a, b; } s@ = { 1, 2 };\n\
-         void bump@(int *q, int v) { $ *q += v; }\nint twice@(int v) { return v * 2; }\n",
+         void bump@(int *q, int v) { $ *q += v; }\nint twice@(int v) { return v * 2; }\n\
+         int down@(int n) { if (n <= 0) return 0; $ x0@ += n; return down@(n - 1) + 1; }\n",
     );
+    if waits {
+        maker.text.push_str("sem_t own0@, own1@, own2@; pthread_mutex_t alone0@, alone1@, alone2@;\n");
+    }
     let count = 2 + usize::from(maker.dice.once_in(3));
     let event = maker.dice.roll(4);
     let same = maker.dice.once_in(4);
@@ -134,7 +151,11 @@ impl Maker {
     fn statement(&mut self, depth: usize, locks: usize) -> String {
         let (x, y, c) = (self.variable(), self.variable(), 1 + self.dice.roll(3));
         let plain = format!("x{}@", self.dice.roll(self.shared));
-        match self.dice.roll(if depth == 0 { 17 } else { 23 }) {
+        if self.waits && self.dice.once_in(3) {
+            return self.wait(&x, c);
+        }
+        match self.dice.roll(if depth == 0 { 17 } else { 24 }) {
+            23 => "l = down@(l & 1);".to_string(),
             0 => format!("{x} = (%{y}) + {c};"),
             1 => format!("l = (%{x}) * {c};"),
             2 => format!("{x} = l + {c};"),
@@ -145,7 +166,7 @@ impl Maker {
             7 => format!("l = __atomic_exchange_n(&{plain}, {c}, 5);"),
             8 => format!("__atomic_store_n(&{plain}, l, 5);"),
             9 => format!("at@ += {c};"),
-            10 => format!("l = at@++;"),
+            10 => "l = at@++;".to_string(),
             11 => format!("at@ = (%{x}) & 7;"),
             12 => format!("bump@(&{plain}, {c});"),
             13 => format!("{x} = twice@((%{y}) & 3);"),
@@ -176,6 +197,20 @@ impl Maker {
                 format!("sem_wait(&k@); $ {body} $ sem_post(&k@);")
             }
             _ => self.locked(depth, locks.min(1)),
+        }
+    }
+
+    /// A statement after which there may be no other.
+    fn wait(&mut self, x: &str, c: usize) -> String {
+        match self.dice.roll(9) {
+            0 | 1 => format!("__VERIFIER_assume(l != {c});"),
+            2 => format!("__VERIFIER_assume({x} < {c});"),
+            3 => format!("if ({x} == {c}) reach_error();"),
+            4 => format!("if (l == {c}) abort();"),
+            5 => format!("if (l == {c}) for (;;) ;"),
+            6 => format!("sem_wait(&own{}@);", self.dice.roll(3)),
+            7 => format!("pthread_mutex_lock(&alone{}@);", self.dice.roll(3)),
+            _ => format!("__VERIFIER_atomic_begin(); {x} += 1; l = {x}; __VERIFIER_atomic_end();"),
         }
     }
 

@@ -1,0 +1,311 @@
+//! Small programs of threads: the results that the reference semantics finds for them, with and without joined steps, and
+//! that of a native run, which must be one of them.
+
+#[path = "random/explore.rs"]
+mod explore;
+#[path = "random/native.rs"]
+#[allow(dead_code, reason = "the random programs use more of it")]
+mod native;
+#[path = "random/ours.rs"]
+#[allow(dead_code, reason = "programs of one thread use more of it")]
+mod ours;
+
+use ours::End;
+use std::collections::BTreeSet;
+
+/// What the reader knows of the thread library.
+const PRELUDE: &str = "typedef unsigned long pthread_t; typedef struct { int x; } pthread_mutex_t;
+    typedef struct { int x; } pthread_cond_t; typedef struct { int x; } sem_t; typedef struct { int x; } pthread_rwlock_t;
+    typedef struct { int x; } pthread_barrier_t; typedef int pthread_once_t;
+    int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
+    int pthread_join(pthread_t, void **); void pthread_exit(void *); pthread_t pthread_self(void); int pthread_equal(pthread_t, pthread_t);
+    int pthread_mutex_init(pthread_mutex_t *, const void *); int pthread_mutex_lock(pthread_mutex_t *);
+    int pthread_mutex_unlock(pthread_mutex_t *); int pthread_mutex_trylock(pthread_mutex_t *);
+    int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *); int pthread_cond_signal(pthread_cond_t *);
+    int pthread_cond_broadcast(pthread_cond_t *);
+    int pthread_rwlock_rdlock(pthread_rwlock_t *); int pthread_rwlock_wrlock(pthread_rwlock_t *); int pthread_rwlock_unlock(pthread_rwlock_t *);
+    int pthread_barrier_init(pthread_barrier_t *, const void *, unsigned); int pthread_barrier_wait(pthread_barrier_t *);
+    int pthread_once(pthread_once_t *, void (*)(void));
+    void __VERIFIER_assume(int); void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void); void reach_error(void);
+    int sem_timedwait(sem_t *, const void *); int sem_getvalue(sem_t *, int *); int pthread_rwlock_tryrdlock(pthread_rwlock_t *);
+    int pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const void *); struct timespec { long s, n; };
+    int pthread_mutex_timedlock(pthread_mutex_t *, const void *); typedef struct { int x; } pthread_mutexattr_t;
+    int pthread_mutexattr_init(pthread_mutexattr_t *); int pthread_mutexattr_settype(pthread_mutexattr_t *, int);
+    int sem_init(sem_t *, int, unsigned); int sem_wait(sem_t *); int sem_post(sem_t *); int sem_trywait(sem_t *); void *malloc(unsigned long);\n";
+
+/// Compares the results that are found with those that there are.
+fn compare(programs: &[(&[i64], &str)]) {
+    let mut wrong = Vec::new();
+    let native = native::compiler();
+    for (expected, text) in programs {
+        let both = match ours::programs(&format!("{PRELUDE}unsigned result;\n{text}\n")) {
+            Ok(both) => both,
+            Err(message) => {
+                wrong.push(format!("refused: {message}\n{text}"));
+                continue;
+            }
+        };
+        let [plain, fused] = both.map(|program| explore::ends(&program, 200_000));
+        if plain != fused {
+            wrong.push(format!("joined steps: {fused:?}, steps alone: {plain:?}\n{text}"));
+            continue;
+        }
+        let found: BTreeSet<End> = plain.into_iter().flatten().map(|(end, _)| end).collect();
+        let wanted: BTreeSet<End> = expected.iter().map(|&value| End::Result(value)).collect();
+        if found != wanted {
+            wrong.push(format!("{found:?} instead of {wanted:?}\n{text}"));
+        }
+        if native {
+            let headers =
+                "#include <pthread.h>\n#include <semaphore.h>\n#include <stdlib.h>\nunsigned result;\n";
+            let result = native::result(&format!("{headers}{text}\n"));
+            if !expected.contains(&result) {
+                wrong.push(format!("natively {result}, not one of {expected:?}\n{text}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} programs differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn races_have_all_their_outcomes() {
+    compare(&[
+        (
+            &[1, 2],
+            "int x; void *f(void *a) { x++; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0); pthread_join(t, 0); pthread_join(u, 0); result = x; }",
+        ),
+        (
+            &[2],
+            "_Atomic int x; void *f(void *a) { x++; return 0; } int main(void) { pthread_t t[2]; for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, 0); for (int i = 0; i < 2; i++) pthread_join(t[i], 0); result = x; }",
+        ),
+        (
+            &[1, 10, 11],
+            "int x, y, a, b; void *f(void *p) { x = 1; a = y; return 0; } void *g(void *p) { y = 1; b = x; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, g, 0); pthread_join(t, 0); pthread_join(u, 0); result = a * 10 + b; }",
+        ),
+        (
+            &[0, 11, 12, 21, 22, 10, 20],
+            "struct s { int a, b; } s; int i; void *f(void *p) { struct s t = { 1, 1 }; s = t; return 0; } void *g(void *p) { struct s t = { 2, 2 }; s = t; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, g, 0); struct s r = s; pthread_join(t, 0); pthread_join(u, 0); result = r.a ? r.a * 10 + r.b : 0; }",
+        ),
+        (
+            &[12, 3],
+            "int x = 3, y, *p = &x; void *f(void *a) { *p = 1; return 0; } int main(void) { pthread_t t; y = 2; pthread_create(&t, 0, f, 0); p = &y; pthread_join(t, 0); result = x == 3 ? (y == 1 ? 3 : 0) : x * 10 + y; }",
+        ),
+    ]);
+}
+
+#[test]
+fn threads_get_and_return_values() {
+    compare(&[
+        (
+            &[15],
+            "void *f(void *a) { return (void *)((long)a * 5); } int main(void) { pthread_t t; void *r; pthread_create(&t, 0, f, (void *)3); pthread_join(t, &r); result = (long)r; }",
+        ),
+        (
+            &[97],
+            "struct a { int in, out; } v[2] = { { 3, 0 }, { 4, 0 } }; void *f(void *p) { struct a *a = p; a->out = a->in * a->in; return 0; } int main(void) { pthread_t t[2]; for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, &v[i]); for (int i = 0; i < 2; i++) pthread_join(t[i], 0); result = v[0].out * 9 + v[1].out; }",
+        ),
+        (
+            &[7],
+            "void *f(void *p) { *(int *)p += 4; pthread_exit(0); } int main(void) { int l = 3; pthread_t t; pthread_create(&t, 0, f, &l); pthread_join(t, 0); result = l; }",
+        ),
+        (
+            &[5],
+            "struct w { int v; struct w *next; }; void *f(void *p) { struct w *w = p; w->next->v = w->v + 1; return w->next; } int main(void) { struct w *a = malloc(sizeof(struct w)); struct w *b = malloc(sizeof(struct w)); a->v = 4; a->next = b; b->v = 0; b->next = 0; pthread_t t; void *r; pthread_create(&t, 0, f, a); pthread_join(t, &r); result = ((struct w *)r)->v; }",
+        ),
+        (
+            &[6],
+            "__thread int own = 1; int sum; pthread_mutex_t m; void *f(void *p) { own += (long)p; pthread_mutex_lock(&m); sum += own; pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, (void *)1); pthread_create(&u, 0, f, (void *)2); pthread_join(t, 0); pthread_join(u, 0); result = sum + own; }",
+        ),
+        (
+            &[12],
+            "void *g(void *p) { int *x = p; *x *= 3; return 0; } void *f(void *p) { pthread_t t; pthread_create(&t, 0, g, p); pthread_join(t, 0); return 0; } int main(void) { int x = 4; pthread_t t; pthread_create(&t, 0, f, &x); pthread_join(t, 0); result = x; }",
+        ),
+    ]);
+}
+
+#[test]
+fn locks_and_events_order_what_they_protect() {
+    compare(&[
+        (
+            &[4],
+            "int x; pthread_mutex_t m; void *f(void *a) { for (int i = 0; i < 2; i++) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); } return 0; } int main(void) { pthread_t t, u; pthread_mutex_init(&m, 0); pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0); pthread_join(t, 0); pthread_join(u, 0); result = x; }",
+        ),
+        (
+            &[22],
+            "struct a { pthread_mutex_t m; int v; } a[2]; void add(struct a *a, int v) { pthread_mutex_lock(&a->m); a->v += v; pthread_mutex_unlock(&a->m); } void *f(void *p) { add(&a[0], 1); add(&a[1], 1); return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0); pthread_join(t, 0); pthread_join(u, 0); result = a[0].v * 10 + a[1].v; }",
+        ),
+        (
+            &[30],
+            "int d; sem_t e, k; void *f(void *a) { sem_wait(&e); d = d * 10; sem_post(&k); return 0; } int main(void) { pthread_t t; sem_init(&e, 0, 0); sem_init(&k, 0, 0); pthread_create(&t, 0, f, 0); d = 3; sem_post(&e); sem_wait(&k); result = d; pthread_join(t, 0); }",
+        ),
+        (
+            &[42],
+            "int ready, d; pthread_mutex_t m; pthread_cond_t c; void *f(void *a) { pthread_mutex_lock(&m); d = 42; ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m); while (!ready) pthread_cond_wait(&c, &m); result = d; pthread_mutex_unlock(&m); pthread_join(t, 0); }",
+        ),
+        (
+            &[33],
+            "int a, b; pthread_barrier_t w; void *f(void *p) { a = 1; pthread_barrier_wait(&w); b += a + 1; return 0; } int main(void) { pthread_t t; pthread_barrier_init(&w, 0, 2); pthread_create(&t, 0, f, 0); b = 1; pthread_barrier_wait(&w); int l = a + 2; pthread_join(t, 0); result = l * 10 + b; }",
+        ),
+        (
+            &[1],
+            "int n; pthread_once_t o; void once(void) { n++; } void *f(void *p) { pthread_once(&o, once); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_once(&o, once); pthread_join(t, 0); result = n; }",
+        ),
+        (
+            &[10, 12],
+            "int x = 1; pthread_rwlock_t l; void *f(void *p) { pthread_rwlock_wrlock(&l); x = 7; x = 2; pthread_rwlock_unlock(&l); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_rwlock_rdlock(&l); int a = x; int b = x; pthread_rwlock_unlock(&l); pthread_join(t, 0); result = a == b ? 10 + (a == 2) * 2 : 99; }",
+        ),
+        (
+            &[5, 6],
+            "int x = 5; pthread_mutex_t m; void *f(void *p) { if (pthread_mutex_trylock(&m) == 0) { x++; pthread_mutex_unlock(&m); } return 0; } int main(void) { pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, f, 0); pthread_mutex_unlock(&m); pthread_join(t, 0); result = x; }",
+        ),
+        (
+            &[3],
+            "int lock, x; void *f(void *p) { while (__sync_lock_test_and_set(&lock, 1)) ; x += (long)p; __sync_lock_release(&lock); return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, (void *)1); pthread_create(&u, 0, f, (void *)2); pthread_join(t, 0); pthread_join(u, 0); result = x; }",
+        ),
+        (
+            &[3],
+            "int x; void *f(void *p) { int o = __atomic_load_n(&x, 5); while (!__atomic_compare_exchange_n(&x, &o, o + (long)p, 0, 5, 5)) ; return 0; } int main(void) { pthread_t t, u; pthread_create(&t, 0, f, (void *)1); pthread_create(&u, 0, f, (void *)2); pthread_join(t, 0); pthread_join(u, 0); result = x; }",
+        ),
+    ]);
+}
+
+#[test]
+fn pointers_travel_through_threads_and_atomics() {
+    let list = "struct n { int v; struct n *next; }; struct n *head, a = { 1, 0 }, b = { 2, 0 };";
+    let ends = "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); g(&b); pthread_join(t, 0); for (struct n *p = head; p; p = p->next) result = result * 10 + p->v; }";
+    let cases = [
+        "void g(struct n *n) { do n->next = head; while (!__sync_bool_compare_and_swap(&head, n->next, n)); } void *f(void *p) { g(&a); return 0; }",
+        "void g(struct n *n) { struct n *o = __atomic_load_n(&head, 5); do n->next = o; while (!__atomic_compare_exchange_n(&head, &o, n, 0, 5, 5)); } void *f(void *p) { g(&a); return 0; }",
+        "void g(struct n *n) { for (;;) { struct n *o = head; n->next = o; if (__sync_val_compare_and_swap(&head, o, n) == o) return; } } void *f(void *p) { g(&a); return 0; }",
+        "void g(struct n *n) { struct n *o; __atomic_load(&head, &o, 5); do n->next = o; while (!__atomic_compare_exchange(&head, &o, &n, 0, 5, 5)); } void *f(void *p) { g(&a); return 0; }",
+    ];
+    let texts: Vec<String> = cases.iter().map(|case| format!("{list} {case} {ends}")).collect();
+    let mut programs: Vec<(&[i64], &str)> = texts.iter().map(|text| (&[12, 21][..], text.as_str())).collect();
+    programs.extend([
+        (&[1, 3][..], "struct n { int v; } a = { 1 }, b = { 3 }, *p = &a; void *f(void *q) { __atomic_exchange_n(&p, &b, 5); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); struct n *q = __atomic_load_n(&p, 5); result = q->v; pthread_join(t, 0); }"),
+        (&[13, 31][..], "struct n { int v; } a = { 1 }, b = { 3 }, c = { 5 }, *p = &a, *x, *y; void *f(void *q) { x = __sync_lock_test_and_set(&p, &b); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); y = __atomic_exchange_n(&p, &c, 5); pthread_join(t, 0); result = x->v == 5 ? 31 : x->v * 10 + y->v; result = x->v == 5 ? y->v * 31 : result; }"),
+        (&[8][..], "int a = 4, b = 8; void *f(void *p) { pthread_exit(p ? &b : &a); } int main(void) { pthread_t t; void *r; pthread_create(&t, 0, f, &a); pthread_join(t, &r); result = *(int *)r; }"),
+        (&[44][..], "__thread struct { int a, b[2]; } own = { 1, { 2, 3 } }; int sum; void *f(void *p) { own.b[1] += (long)p; sum += own.a * 10 + own.b[0] + own.b[1]; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, (void *)4); pthread_join(t, 0); pthread_create(&t, 0, f, (void *)10); pthread_join(t, 0); result = sum + own.b[1] - 3; }"),
+    ]);
+    compare(&programs);
+}
+
+#[test]
+fn what_a_thread_did_before_it_waits_for_ever_is_seen() {
+    let threads = [
+        "void *f(void *a) { int l = (int)(long)a; x = 1; __VERIFIER_assume(l == 5); return 0; }",
+        "sem_t s; void *f(void *a) { x = 1; sem_wait(&s); return 0; }",
+        "pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); x = 1; pthread_mutex_lock(&m); return 0; }",
+        "void *f(void *a) { int l = (int)(long)a; __VERIFIER_atomic_begin(); x = 1; __VERIFIER_atomic_end(); __VERIFIER_assume(l); return 0; }",
+        "void *f(void *a) { int k = 0, z[2] = { 0, 0 }; x = 1; switch (z[k]) { case 0: k = 1; break; case 4: k = 0; } __VERIFIER_assume(z[k] == 2); return 0; }",
+    ];
+    for thread in threads {
+        let main = "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); if (x) reach_error(); }";
+        let text = format!("{PRELUDE}unsigned result; int x; {thread} {main}");
+        let [plain, fused] =
+            ours::programs(&text).expect("it is read").map(|program| explore::ends(&program, 10_000));
+        assert_eq!(plain, fused, "{thread}");
+        let wrong = |(end, _): &(End, _)| matches!(end, End::Wrong(how) if how.contains("Error"));
+        assert!(fused.expect("few states").iter().any(wrong), "{thread}");
+    }
+}
+
+#[test]
+fn who_waits_for_a_while_may_get_nothing() {
+    compare(&[
+        (
+            &[1, 2],
+            "sem_t s; struct timespec z; void *f(void *a) { sem_post(&s); return 0; } int main(void) { pthread_t t; sem_init(&s, 0, 0); pthread_create(&t, 0, f, 0); result = sem_timedwait(&s, &z) ? 1 : 2; pthread_join(t, 0); }",
+        ),
+        (
+            &[0, 110],
+            "pthread_mutex_t m; pthread_cond_t c; struct timespec z; void *f(void *a) { pthread_cond_signal(&c); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m); result = pthread_cond_timedwait(&c, &m, &z); pthread_mutex_unlock(&m); pthread_join(t, 0); }",
+        ),
+        (
+            &[110],
+            "pthread_mutex_t m; struct timespec z; void *f(void *a) { result = pthread_mutex_timedlock(&m, &z); return 0; } int main(void) { pthread_t t; pthread_mutex_lock(&m); pthread_create(&t, 0, f, 0); pthread_join(t, 0); }",
+        ),
+        (
+            &[1600],
+            "pthread_rwlock_t l; int v; void *f(void *a) { v = pthread_rwlock_tryrdlock(&l); return 0; } int main(void) { pthread_t t; pthread_rwlock_wrlock(&l); pthread_create(&t, 0, f, 0); pthread_join(t, 0); result = v * 100; pthread_rwlock_unlock(&l); pthread_create(&t, 0, f, 0); pthread_join(t, 0); result += v; }",
+        ),
+        (
+            &[32],
+            "sem_t s; int main(void) { int v = 0; sem_init(&s, 0, 3); sem_getvalue(&s, &v); result = v * 10; sem_wait(&s); sem_getvalue(&s, &v); result += v; }",
+        ),
+    ]);
+    let recursive = "pthread_mutex_t m; int main(void) { pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_settype(&a, 1); pthread_mutex_init(&m, &a); pthread_mutex_lock(&m); pthread_mutex_lock(&m); result = 1; }";
+    let refused =
+        ours::programs(&format!("{PRELUDE}unsigned result; {recursive}")).expect_err("it is refused");
+    assert!(refused.contains("recursive"), "{refused}");
+}
+
+#[test]
+fn threads_are_created_in_loops() {
+    let head = "int x, k, g; void skip(void) { k += 5; } pthread_mutex_t m; void *f(void *a) { pthread_mutex_lock(&m); x = x + (int)(long)a; pthread_mutex_unlock(&m); return 0; }";
+    let loops = [
+        (
+            1,
+            "pthread_t t[4]; for (k = 0; k < 3; k++) { pthread_create(&t[k], 0, f, (void *)1); skip(); } pthread_join(t[0], 0);",
+        ),
+        (
+            3,
+            "pthread_t t[4]; for (g = 0; g < 3; g++) pthread_create(&t[g], 0, f, (void *)1); for (g = 0; g < 3; g++) pthread_join(t[g], 0);",
+        ),
+        (
+            2,
+            "pthread_t t; for (unsigned char i = 254; i != 0; i++) { pthread_create(&t, 0, f, (void *)1); pthread_join(t, 0); }",
+        ),
+        (
+            2,
+            "pthread_t t; for (int i = 1; (unsigned)i < 5; i--) { pthread_create(&t, 0, f, (void *)1); pthread_join(t, 0); }",
+        ),
+        (
+            12,
+            "pthread_t t; int n = 0; for (int i = 0; i < 2; i++) { pthread_create(&t, 0, f, (void *)1); pthread_join(t, 0); if (i) goto over; n += 5; over: n += 0; x += n; }",
+        ),
+        (
+            6,
+            "pthread_t t[3]; for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, f, (void *)(i + 1)); for (int i = 0; i < 3; i++) pthread_join(t[i], 0);",
+        ),
+        (
+            6,
+            "pthread_t t[3]; long i = 3; while (i > 0) { pthread_create(&t[i - 1], 0, f, (void *)i); i--; } for (i = 0; i < 3; i++) pthread_join(t[i], 0);",
+        ),
+        (
+            4,
+            "pthread_t t[4]; for (long i = 0; i < 4; i += 2) pthread_create(&t[i], 0, f, (void *)(i + 1)); pthread_join(t[0], 0); pthread_join(t[2], 0);",
+        ),
+        (
+            5,
+            "pthread_t t[4]; for (long i = 1; i < 4; i++) { if (i == 1) continue; pthread_create(&t[i], 0, f, (void *)i); } pthread_join(t[2], 0); pthread_join(t[3], 0);",
+        ),
+        (
+            3,
+            "pthread_t t[4]; int n = 0; for (long i = 1; i < 4; i++) { pthread_create(&t[n++], 0, f, (void *)i); if (i == 2) break; } while (n > 0) pthread_join(t[--n], 0);",
+        ),
+        (
+            7,
+            "pthread_t t[2][2]; for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) pthread_create(&t[i][j], 0, f, (void *)(long)(i * 2 + j + (i < j))); for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) pthread_join(t[i][j], 0);",
+        ),
+        (
+            9,
+            "pthread_t t[2]; long v[2] = { 4, 5 }; for (int i = 1; i >= 0; --i) pthread_create(&t[i], 0, f, (void *)v[i]); for (int i = 0; i <= 1; ++i) pthread_join(t[i], 0);",
+        ),
+        (
+            3,
+            "pthread_t t[2], *p = t; do pthread_create(p, 0, f, (void *)(p - t + 1)); while (++p < t + 2); pthread_join(t[0], 0); pthread_join(t[1], 0);",
+        ),
+    ];
+    for (sum, body) in loops {
+        let text = format!("{PRELUDE}unsigned result; {head} int main(void) {{ {body} result = x; }}");
+        let [plain, fused] =
+            ours::programs(&text).expect("it is read").map(|program| explore::ends(&program, 200_000));
+        assert_eq!(plain, fused, "{body}");
+        let ends = fused.expect("few states");
+        // A join with one of any number of threads does not wait, so there may be more.
+        assert!(ends.iter().any(|(end, _)| *end == End::Result(sum)), "{ends:?} without {sum}: {body}");
+        assert!(ends.iter().all(|(end, _)| matches!(end, End::Result(_))), "{ends:?}: {body}");
+        println!("{} results: {body}", ends.len());
+    }
+}
