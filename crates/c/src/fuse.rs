@@ -5,9 +5,8 @@
 //! others write nor write what others access, and they do not wait for others. (A step that may have to wait, for whatever
 //! reason, is no such step: it would keep the one before it from being taken.) So a visible step followed by invisible
 //! ones is as good as atomic (Lipton, *Reduction*, CACM 1975): in every run the invisible ones can be moved next to the
-//! visible one, and what goes wrong in one of them goes wrong there. A thread can be interrupted before every visible step,
-//! at the heads of loops (so that no section runs for ever), and, after a visible step, before every step that cannot always
-//! be taken (so that a thread that waits for ever has still done what it did before), and nowhere else.
+//! visible one, and what goes wrong in one of them goes wrong there. A thread can be interrupted before every visible step
+//! and at the heads of loops (so that no section runs for ever), and nowhere else.
 //!
 //! The result has atomic sections where the program had none; sections of the program itself grow by what follows them.
 
@@ -63,7 +62,6 @@ pub fn fuse(program: &mut Program) {
             }
         }
     }
-    cut_before_waiting(program, &mut cut, &inside, &sees);
     let mut leave: Vec<Option<LocationId>> = vec![None; count];
     for location in 0..count {
         let here = &program.locations[location];

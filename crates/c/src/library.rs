@@ -50,11 +50,10 @@ pub fn flow(name: &str) -> Flow {
     }
 }
 
-/// Whether an atomic builtin stores one of its arguments.
 fn is_exchange(name: &str) -> bool {
-    name.starts_with("__atomic_store_")
-        || name.starts_with("__atomic_exchange_")
-        || name.starts_with("__atomic_compare_exchange_")
+    name.starts_with("__atomic_store")
+        || name.starts_with("__atomic_exchange")
+        || name.starts_with("__atomic_compare_exchange")
         || name.starts_with("__sync_lock_test_and_set")
         || name.starts_with("__sync_val_compare_and_swap")
         || name.starts_with("__sync_bool_compare_and_swap")

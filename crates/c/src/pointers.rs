@@ -33,10 +33,7 @@ pub struct Pointers {
     cell: Vec<usize>,
     result: Vec<usize>,
     function: Vec<usize>,
-    /// What calls return the address of, where that is not what their function returns.
     site: HashMap<Site, usize>,
-    /// What threads return.
-    returned: usize,
     /// Parameters that arguments replace.
     pub transparent: HashSet<VariableId>,
     /// Variables whose address is kept.
@@ -58,7 +55,6 @@ impl Pointers {
             result: Vec::new(),
             function: Vec::new(),
             site: HashMap::new(),
-            returned: 0,
             transparent: HashSet::new(),
             escapes: HashSet::new(),
             recursive: HashSet::new(),
@@ -68,8 +64,6 @@ impl Pointers {
         pointers.cell = unit.variables.iter().map(|_| pointers.fresh()).collect();
         pointers.result = unit.functions.iter().map(|_| pointers.fresh()).collect();
         pointers.function = unit.functions.iter().map(|_| pointers.fresh()).collect();
-        pointers.returned = pointers.fresh();
-        pointers.atomic_results(unit);
         for (number, &class) in pointers.function.clone().iter().enumerate() {
             pointers.functions[class].insert(FunctionId(number));
         }
@@ -182,22 +176,6 @@ impl Pointers {
         }
     }
 
-    /// Atomic builtins return what is in the object that they are called for.
-    fn atomic_results(&mut self, unit: &Unit) {
-        for body in unit.functions.iter().filter_map(|function| function.body.as_ref()) {
-            walk::statements(body, &mut |expr| {
-                if let ExprKind::Call(callee, arguments) = &expr.kind
-                    && let ExprKind::Function(function) = callee.kind
-                    && library::is_atomic(&unit.functions[function.0].name)
-                    && let Some(object) = arguments.first().and_then(|first| self.value(first))
-                {
-                    let class = self.points(object);
-                    self.site.insert(expr, class);
-                }
-            });
-        }
-    }
-
     fn equations(&mut self, unit: &Unit) {
         for (number, variable) in unit.variables.iter().enumerate() {
             for value in walk::values(&variable.initial) {
@@ -225,12 +203,6 @@ impl Pointers {
             StmtKind::Return(Some(value)) => self.flow(value, self.result[function]),
             _ => {}
         }
-    }
-
-    /// What is stored in objects of one class may be stored in those of the other.
-    fn same_contents(&mut self, left: usize, right: usize) {
-        let (left, right) = (self.points(left), self.points(right));
-        self.unify(left, right);
     }
 
     /// The value of an expression is stored in objects of a class.
@@ -299,13 +271,6 @@ impl Pointers {
     }
 
     fn library_call(&mut self, unit: &Unit, name: &str, call: &Expr, arguments: &[Expr]) {
-        for (position, argument) in arguments.iter().enumerate() {
-            if library::by_address(name, position)
-                && let (Some(object), Some(other)) = (self.value(&arguments[0]), self.value(argument))
-            {
-                self.same_contents(object, other);
-            }
-        }
         match library::flow(name) {
             library::Flow::Allocates => {
                 self.site_class(call);

@@ -342,6 +342,13 @@ impl Lowering<'_> {
         let Some(count) = slots::count(unit, &declared.ty) else {
             return refuse(span, format!("`{}` is too large, or its size is not known", declared.name));
         };
+        if zero && self.body.is_procedure {
+            let name = &declared.name;
+            return refuse(
+                span,
+                format!("`{name}`, which every thread has of its own, in a recursive function"),
+            );
+        }
         let mut initial = vec![Some(if zero { 0 } else { OPEN }); count];
         for one in declared.initial.iter().filter(|_| zero) {
             let Some((offset, _)) = self.part_at(&declared.ty, &one.path) else { continue };
@@ -355,7 +362,7 @@ impl Lowering<'_> {
         let mut first = None;
         for (leaf, initial) in leaves.iter().zip(initial) {
             let name = format!("{prefix}{}{}", declared.name, leaf.path);
-            let slot = self.local(name, slots::values(&leaf.ty), Some(initial), declared.span);
+            let slot = self.local(name, slots::values(&leaf.ty), initial, declared.span);
             first.get_or_insert(slot);
         }
         debug_assert_eq!(leaves.len(), count);

@@ -424,31 +424,6 @@ fn variable_of(expr: &Expr) -> Option<VariableId> {
     }
 }
 
-/// Whether a statement itself writes a variable, or takes its address.
-fn writes(variable: VariableId, stmt: &Stmt) -> bool {
-    let mut writes = false;
-    walk::statement(stmt, &mut |expr| {
-        if let ExprKind::Assign(to, _)
-        | ExprKind::AssignOp(_, to, _, _)
-        | ExprKind::AssignPointerAdd(to, _)
-        | ExprKind::Step(to, _, _)
-        | ExprKind::AddressOf(to) = &expr.kind
-        {
-            writes |= matches!(to.kind, ExprKind::Variable(other) if other == variable);
-        }
-    });
-    writes
-}
-
-/// The value of a variable, read and converted as an expression does, if it has this value.
-fn with_value(expr: &Expr, value: i128) -> Option<i128> {
-    match (&expr.kind, expr.ty.plain()) {
-        (ExprKind::Cast(part), Type::Int(int)) => Some(slots::machine(*int).wrap(with_value(part, value)?)),
-        (ExprKind::Load(_), _) => Some(value),
-        _ => None,
-    }
-}
-
 /// Loops that count.
 impl Lowering<'_> {
     /// How many rounds a loop seems to have that counts to a constant. The condition is looked at in every round, so a guess
@@ -460,7 +435,12 @@ impl Lowering<'_> {
         body: &Stmt,
         before: Option<&Stmt>,
     ) -> Option<usize> {
-        let (variable, operator, limit) = self.compares(condition)?;
+        let mut labels = false;
+        walk::each_statement(std::slice::from_ref(body), &mut |stmt| {
+            labels |= matches!(stmt.kind, StmtKind::Label(..));
+        });
+        // A label would be there once for each round.
+        let (variable, operator, limit) = self.compares(condition).filter(|_| !labels)?;
         let first = before
             .and_then(|before| self.starts_with(before))
             .filter(|(started, _)| *started == variable)
@@ -477,24 +457,6 @@ impl Lowering<'_> {
             _ => false,
         };
         (0..=MOST_ROUNDS).find(|&round| !holds(first + by * round as i128))
-    }
-
-    /// Whether nobody changes a variable while the function runs that is being lowered, except for that function.
-    fn counts_alone(&self, variable: VariableId) -> bool {
-        if self.pointers.escapes.contains(&variable) {
-            return false;
-        }
-        if crate::pointers::is_automatic(self.unit, variable) {
-            return true;
-        }
-        // `main` is run once, by one thread.
-        let main = self.unit.functions.iter().position(|function| function.name == "main");
-        let here = self.body.calls.last().map(|call| call.function.0);
-        let others = self.unit.functions.iter().enumerate().filter(|(number, _)| Some(*number) != main);
-        main == here
-            && others
-                .filter_map(|(_, function)| function.body.as_ref())
-                .all(|body| body.iter().all(|stmt| !writes(variable, stmt)))
     }
 
     fn starts_with(&self, stmt: &Stmt) -> Option<(VariableId, i128)> {
