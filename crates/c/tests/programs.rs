@@ -219,10 +219,6 @@ fn what_writes_is_noticed() {
             "void inc(void *p) { (*(int *)p)++; } void each(int *a, int n, void (*f)(void *)) { for (int i = 0; i < n; i++) f(&a[i]); } int main(void) { int a[3] = { 1, 2, 3 }; each(a, 3, inc); result = a[0] * 100 + a[1] * 10 + a[2]; }",
         ),
         (
-            "may be accessed here as something else",
-            "typedef unsigned long size_t; void *malloc(size_t); struct t { int k; struct t *l, *r; }; struct t *mk(int k) { struct t *n = malloc(sizeof(struct t)); n->k = k; n->l = n->r = 0; return n; } void put(struct t **p, int k) { while (*p) p = k < (*p)->k ? &(*p)->l : &(*p)->r; *p = mk(k); } void walk(struct t *n) { if (!n) return; walk(n->l); result = result * 10 + n->k; walk(n->r); } int main(void) { struct t *root = 0; put(&root, 4); put(&root, 2); put(&root, 6); put(&root, 1); put(&root, 5); walk(root); }",
-        ),
-        (
             "",
             "int v[3] = { 3, 1, 2 }; void sort(int *a, int n) { for (int i = 0; i < n; i++) for (int j = i + 1; j < n; j++) if (a[j] < a[i]) { int t = a[i]; a[i] = a[j]; a[j] = t; } } int main(void) { sort(v, 3); result = v[0] * 100 + v[1] * 10 + v[2]; }",
         ),
