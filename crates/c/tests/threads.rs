@@ -355,3 +355,40 @@ fn an_expression_reads_one_shared_variable_after_the_other() {
         assert!(ends.iter().any(|(end, _)| *end == End::Result(17)), "{ends:?}: {way}");
     }
 }
+
+#[test]
+fn a_place_is_found_before_it_is_written() {
+    let ways = [
+        (5, "v[x] = 5;"),
+        (5, "*(v + x) = 5;"),
+        (5, "*p = 5;"),
+        (5, "*q[x] = 5;"),
+        (5, "s[x].n = 5;"),
+        (5, "set(&v[x]);"),
+        (5, "set(p);"),
+        (5, "set(&s[x].n);"),
+        (5, "struct n t = { 5 }; s[x] = t;"),
+        (1, "v[1] = x;"),
+        (1, "v[1] = x + 0 * x;"),
+        (1, "v[x]++;"),
+        (1, "(*p)++;"),
+        (1, "v[x] += 1;"),
+        (12, "__sync_fetch_and_add(&v[x], 5);"),
+        (12, "__sync_fetch_and_add(p, 5);"),
+        (12, "__atomic_fetch_add(&s[x].n, 5, 5);"),
+    ];
+    // Something ends with a value that it has only if its place was found, or its value read, long before.
+    let head = "struct n { int n; } s[2]; int x, v[2], a, *p = &a, b, *q[2] = { &a, &b }; void set(int *p) { *p = 5; }
+        void *f(void *z) { x = 1; x = 0; p = &b; p = &a; v[1] = 7; b = 7; s[1].n = 7; return 0; }";
+    for (value, way) in ways {
+        let main = format!(
+            "int main(void) {{ pthread_t t_; pthread_create(&t_, 0, f, 0); {way} pthread_join(t_, 0);
+            result = v[1] != 7 ? v[1] : b != 7 ? b : s[1].n; }}"
+        );
+        let text = format!("{PRELUDE}unsigned result; {head} {main}");
+        let [plain, fused] = ours::programs(&text).expect(way).map(|program| explore::ends(&program, 20_000));
+        assert_eq!(plain, fused, "{way}");
+        let ends = fused.expect("few states");
+        assert!(ends.iter().any(|(end, _)| *end == End::Result(value)), "{ends:?}: {way}");
+    }
+}
