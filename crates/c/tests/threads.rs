@@ -309,3 +309,86 @@ fn threads_are_created_in_loops() {
         println!("{} results: {body}", ends.len());
     }
 }
+
+#[test]
+fn an_expression_reads_one_shared_variable_after_the_other() {
+    let ways = [
+        "r = x * 10 + y;",
+        "r = x ? y + 10 : 0;",
+        "r = x && y == 7 ? 17 : 0;",
+        "r = (x == 1) + y + 9;",
+        "r = g(x, y);",
+        "r = ({ int t = x; t * 10 + y; });",
+        "r = x == 1 ? y == 7 ? 17 : 1 : 0;",
+        "r = !(!x || y != 7) ? 17 : 0;",
+        "if (x && y) r = 17;",
+        "if (!x || !y) r = 1; else r = 17;",
+        "r = x * 10; r += y;",
+        "switch (x * 10 + y) { case 17: r = 17; }",
+        "r = *q[x] + 10;",
+        "r = v[x] + 10;",
+        "r = s[x].n + 10;",
+        "r = (x ? &y : &z)[0] + 10;",
+        "while (x * 10 + y == 17) { r = 17; break; }",
+        "for (; x * 10 + y == 17; ) { r = 17; break; }",
+        "do r = 17; while (r == 17 && x * 10 + y != 17 && (r = 0));",
+        "r = h();",
+        "int t[2] = { x, y }; r = t[0] * 10 + t[1];",
+        "struct p t = { x, y }; r = t.a * 10 + t.b;",
+        "r = k((struct p){ x, y });",
+        "z = x; z = z * 10 + y; r = z;",
+        "r = x ?: 0; r = r * 10 + y;",
+        "int t = x; t *= 10; t -= -y; r = t;",
+        "r = (x << 4 | y) == 23 ? 17 : 0;",
+    ];
+    let head = "struct p { int a, b; }; struct n { int n; } s[2]; int x, y, z, v[2], *q[2] = { &z, &y };
+        int g(int a, int b) { return a * 10 + b; } int h(void) { return x * 10 + y; } int k(struct p p) { return p.a * 10 + p.b; }
+        void *f(void *a) { x = 1; x = 0; y = 7; v[1] = 7; s[1].n = 7; return 0; }";
+    for way in ways {
+        let main = format!(
+            "int main(void) {{ pthread_t t_; int r = 0; pthread_create(&t_, 0, f, 0); {way} result = r; }}"
+        );
+        let text = format!("{PRELUDE}unsigned result; {head} {main}");
+        let [plain, fused] = ours::programs(&text).expect(way).map(|program| explore::ends(&program, 10_000));
+        assert_eq!(plain, fused, "{way}");
+        let ends = fused.expect("few states");
+        assert!(ends.iter().any(|(end, _)| *end == End::Result(17)), "{ends:?}: {way}");
+    }
+}
+
+#[test]
+fn a_place_is_found_before_it_is_written() {
+    let ways = [
+        (5, "v[x] = 5;"),
+        (5, "*(v + x) = 5;"),
+        (5, "*p = 5;"),
+        (5, "*q[x] = 5;"),
+        (5, "s[x].n = 5;"),
+        (5, "set(&v[x]);"),
+        (5, "set(p);"),
+        (5, "set(&s[x].n);"),
+        (5, "struct n t = { 5 }; s[x] = t;"),
+        (1, "v[1] = x;"),
+        (1, "v[1] = x + 0 * x;"),
+        (1, "v[x]++;"),
+        (1, "(*p)++;"),
+        (1, "v[x] += 1;"),
+        (12, "__sync_fetch_and_add(&v[x], 5);"),
+        (12, "__sync_fetch_and_add(p, 5);"),
+        (12, "__atomic_fetch_add(&s[x].n, 5, 5);"),
+    ];
+    // Something ends with a value that it has only if its place was found, or its value read, long before.
+    let head = "struct n { int n; } s[2]; int x, v[2], a, *p = &a, b, *q[2] = { &a, &b }; void set(int *p) { *p = 5; }
+        void *f(void *z) { x = 1; x = 0; p = &b; p = &a; v[1] = 7; b = 7; s[1].n = 7; return 0; }";
+    for (value, way) in ways {
+        let main = format!(
+            "int main(void) {{ pthread_t t_; pthread_create(&t_, 0, f, 0); {way} pthread_join(t_, 0);
+            result = v[1] != 7 ? v[1] : b != 7 ? b : s[1].n; }}"
+        );
+        let text = format!("{PRELUDE}unsigned result; {head} {main}");
+        let [plain, fused] = ours::programs(&text).expect(way).map(|program| explore::ends(&program, 20_000));
+        assert_eq!(plain, fused, "{way}");
+        let ends = fused.expect("few states");
+        assert!(ends.iter().any(|(end, _)| *end == End::Result(value)), "{ends:?}: {way}");
+    }
+}

@@ -177,7 +177,11 @@ impl Lowering<'_> {
                     }
                     base => base,
                 };
-                let index = self.value(index)?;
+                let mut index = self.value(index)?;
+                // Which element of a shared array it is, is found out a step before the access.
+                if matches!(&base, Address::Known(target) if target.is_shared()) {
+                    index = self.settled(index, expr.span)?;
+                }
                 let offset = match index {
                     Model::Constant(index) => Model::Constant(index.saturating_mul(size)),
                     index if size == 1 => index,
