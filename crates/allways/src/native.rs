@@ -85,8 +85,6 @@ pub struct NativeRun {
     pub matched: usize,
     /// How many did not, before the end.
     pub missed: usize,
-    /// Whether the schedule was followed to the end of the run.
-    pub following: bool,
 }
 
 /// What was seen.
@@ -210,8 +208,9 @@ impl Runner<'_> {
         let files = |error: std::io::Error| NativeError::Files(format!("{}: {error}", self.folder.display()));
         let (told, result) = (self.folder.join("schedule"), self.folder.join("result"));
         let fences = i32::from(self.schedule.failing == Failing::Memory);
+        let deadlock = i32::from(self.schedule.failing == Failing::Deadlock);
         let Search { seed, one_in, from } = search;
-        let options = format!("O {fences} {seed} {one_in} {from} {RUN_SECONDS} 0\n");
+        let options = format!("O {fences} {seed} {one_in} {from} {RUN_SECONDS} {deadlock}\n");
         std::fs::write(&told, format!("{options}{}{}", self.built.tables, self.steps)).map_err(files)?;
         let _ = std::fs::remove_file(&result);
         let mut command = Command::new(&self.built.program);
@@ -226,7 +225,7 @@ impl Runner<'_> {
         let mut parts = said.split_whitespace();
         let word = parts.next().unwrap_or_default();
         let mut next = || parts.next().and_then(|part| part.parse::<usize>().ok()).unwrap_or_default();
-        let (line, thread, matched, missed, following) = (next(), next(), next(), next(), next() == 1);
+        let (line, thread, matched, missed) = (next(), next(), next(), next());
         let failing = match word {
             "error" => Some(Failing::Error),
             "memory" => Some(Failing::Memory),
@@ -246,6 +245,6 @@ impl Runner<'_> {
             ("ended", _) => Ended::Normally,
             _ => Ended::Otherwise("it ended without saying how"),
         };
-        NativeRun { ended, matched, missed, following }
+        NativeRun { ended, matched, missed }
     }
 }

@@ -19,7 +19,8 @@ fn preprocessor() -> bool {
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/c");
     let entries = fs::read_dir(folder).expect("the corpus").map(|entry| entry.expect("an entry").path());
-    let mut programs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "c")).collect();
+    let mut programs: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|end| end == "c")).collect();
     programs.sort();
     programs
 }
@@ -79,7 +80,9 @@ fn what_is_not_followed_is_never_called_safe() {
     );
     assert_eq!(check("wide", &text, "").code, 20);
     // A function without a body that returns a pointer.
-    let text = format!("{THREADS}extern int *unknown(void); int main() {{ int *p = unknown(); if (*p == 5) reach_error(); return 0; }}");
+    let text = format!(
+        "{THREADS}extern int *unknown(void); int main() {{ int *p = unknown(); if (*p == 5) reach_error(); return 0; }}"
+    );
     let run = check("unknown", &text, "");
     assert_eq!(run.code, 20, "{run:?}");
     assert!(run.err.contains("not followed beyond line"), "{run:?}");
@@ -103,7 +106,8 @@ fn a_thread_that_waits_for_ever_has_done_what_came_before() {
 
 #[test]
 fn unsigned_numbers_go_round_and_sizes_follow_the_data_model() {
-    let text = format!("{THREADS}unsigned char c = 255; int main() {{ c++; if (c == 0) reach_error(); return 0; }}");
+    let text =
+        format!("{THREADS}unsigned char c = 255; int main() {{ c++; if (c == 0) reach_error(); return 0; }}");
     assert_eq!(check("round", &text, "").code, 10);
     let text = format!("{THREADS}int main() {{ if (sizeof(long) == 8) reach_error(); return 0; }}");
     assert_eq!(check("sizes", &text, "").code, 10);

@@ -265,7 +265,7 @@ fn property(rng: &mut Rng, depth: usize, plain: bool) -> String {
     let label = |rng: &mut Rng| *rng.choice(["a", "b", "c", "d", "e"].iter()).expect("one");
     let compare = |rng: &mut Rng| *rng.choice(["==", "!=", "<", "<=", ">", ">="].iter()).expect("one");
     let least = |rng: &mut Rng| if plain { ">=" } else { compare(rng) };
-    let mut part = |rng: &mut Rng| property(rng, depth - 1, plain);
+    let part = |rng: &mut Rng| property(rng, depth - 1, plain);
     match rng.usize(if plain { 3 } else { 0 }..if depth == 0 { 8 } else { 13 }) {
         0 => format!("at({}) {} y", label(rng), compare(rng)),
         1 => format!("at({}) / x {} {}", label(rng), compare(rng), rng.i64(0..2)),
@@ -305,8 +305,8 @@ fn anywhere(rng: &mut Rng, program: &Program, views: &Views) -> State {
         *value = rng.i64(low..=high);
     }
     for thread in &mut state.threads {
-        let here = |location: &LocationId| names.templates[*location] == Some(thread.template);
-        let places: Vec<LocationId> = (0..names.templates.len()).filter(here).collect();
+        let here = |location: &LocationId| names.templates[location.index()] == Some(thread.template);
+        let places: Vec<LocationId> = LocationId::all(&program.locations).filter(here).collect();
         thread.stack[0].location = *rng.choice(&places).expect("a place");
     }
     state
@@ -456,7 +456,7 @@ fn a_count_may_be_divided_by_zero() {
     assert!(explore(&program, &[1], 100).1);
     if solver() {
         assert!(find(&program, &reduce(&program), &[None], &Settings::default(), &|| None).views.is_err());
-        let rows = (0..program.locations.len()).map(|location| (vec![location], Term::truth(true)));
+        let rows = LocationId::all(&program.locations).map(|location| (vec![location], Term::truth(true)));
         let views = Views { counts: vec![None], size: 1, rows: rows.collect(), ..Views::default() };
         let verdict = judged(&program, &views);
         assert!(

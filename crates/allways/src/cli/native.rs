@@ -3,6 +3,7 @@
 use super::arguments::Replay;
 use super::exit::Exit;
 use super::{Context, Failure};
+use crate::native::schedule::{Failing, Schedule};
 use crate::native::{Ended, NativeRun, replay_native};
 use crate::recheck::Claim;
 use crate::words;
@@ -48,7 +49,7 @@ pub fn run(arguments: &Replay, claim: &Claim, context: &mut Context) -> Result<E
             let went = format!("{} of {events} events, {switches}", run.matched);
             (
                 "reached",
-                format!("{file}: {} by the schedule of the trace ({went})", error(run)),
+                format!("{file}: {} by the schedule of the trace ({went})", error(run, &schedule)),
                 Exit::Success,
             )
         }
@@ -56,7 +57,7 @@ pub fn run(arguments: &Replay, claim: &Claim, context: &mut Context) -> Result<E
             let tried = words::count(*tried as u128, "schedule");
             let rest = format!(
                 "{file}: {}, but not by the schedule of the trace: by search, after {tried}",
-                error(run)
+                error(run, &schedule)
             );
             ("reached", rest, Exit::Success)
         }
@@ -90,11 +91,18 @@ pub fn run(arguments: &Replay, claim: &Claim, context: &mut Context) -> Result<E
 }
 
 /// Which error a run reached.
-fn error(run: &NativeRun) -> String {
+fn error(run: &NativeRun, schedule: &Schedule) -> String {
     let Ended::Reached { line, thread } = run.ended else { return run.ended.to_string() };
     let who = if thread == 0 { "main".to_string() } else { format!("thread {thread}") };
-    match line {
-        Some(line) => format!("line {line}: {who} reached the error"),
-        None => format!("{who} reached the error"),
+    let what = match schedule.failing {
+        Failing::Error => format!("{who} reached the error"),
+        Failing::Memory => format!("{who} accessed memory that is none"),
+        Failing::Division => format!("{who} divided by zero"),
+        Failing::Deadlock => "no thread could move".to_string(),
+    };
+    match (line, schedule.line) {
+        (Some(line), Some(said)) if line != said => format!("line {line} (the trace says {said}): {what}"),
+        (Some(line), _) => format!("line {line}: {what}"),
+        (None, _) => what,
     }
 }

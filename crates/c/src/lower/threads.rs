@@ -231,64 +231,57 @@ impl Lowering<'_> {
         }
         let address = self.address(argument)?;
         let argument = self.number(address, span)?;
-        let uses = self.unit.functions[function.0].parameters.first().is_some();
+        let uses = !self.unit.functions[function.0].parameters.is_empty();
         let many = self.body.many || self.in_loop(span) || self.body.is_procedure;
         let name = self.unit.functions[function.0].name.clone();
-        let number;
         if many {
             let argument = self.settled(argument, span)?;
             let template = self.spawned(function, &name, uses, span);
             let argument = if uses { argument } else { Model::Constant(0) };
             self.emit(Op::Spawn(TemplateId(template), vec![argument]), span)?;
-            number = Model::Constant(0);
+            return self.tell_number(to, 0, span);
+        }
+        let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
+        if constant && !self.joins && self.alike(function) {
+            return self.create_one_more(to, function, &name, argument, span);
+        }
+        let flags = self.hidden(&format!("#created {name}"));
+        let flag = self.part(flags, int(), 0);
+        let thread = self.objects[self.ended.0].parts.len();
+        self.part(self.ended, int(), 0);
+        self.part(self.results, word(), 0);
+        let mut stores = vec![(Target::Shared(flag), Model::Constant(1))];
+        let passed = if !uses {
+            Argument::Nothing
+        } else if constant {
+            Argument::Constant(argument)
         } else {
-            let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
-            if constant && !self.joins && self.alike(function) {
-                return self.create_one_more(to, function, &name, argument, span);
-            }
-            let flags = self.hidden(&format!("#created {name}"));
-            let flag = self.part(flags, int(), 0);
-            let thread = self.objects[self.ended.0].parts.len();
-            self.part(self.ended, int(), 0);
-            self.part(self.results, word(), 0);
-            let mut stores = vec![(Target::Shared(flag), Model::Constant(1))];
-            let passed = if !uses {
-                Argument::Nothing
-            } else if constant {
-                Argument::Constant(argument)
-            } else {
-                let argument = self.settled(argument, span)?;
-                let stored = self.hidden(&format!("#argument {name}"));
-                let slot = self.part(stored, word(), 0);
-                stores.push((Target::Shared(slot), argument));
-                Argument::Stored(slot)
-            };
-            let template = self.template(name, Count::Fixed(1), false, span);
-            self.starts.push(Start {
-                function,
-                template,
-                many: false,
-                thread: Some(thread),
-                created: Some(flag),
-                argument: passed,
-            });
-            number = Model::Constant(thread as Value + 1);
-            // The caller learns the number before the thread can run.
-            if let Some(to) = to {
-                let address = self.address(to)?;
-                let place = self.pointee(address, to)?;
-                self.store(&place, number, span)?;
-            }
-            return self.store_at_once(stores, None, span);
-        }
-        match to {
-            Some(to) => {
-                let address = self.address(to)?;
-                let place = self.pointee(address, to)?;
-                self.store(&place, number, span)
-            }
-            None => Ok(()),
-        }
+            let argument = self.settled(argument, span)?;
+            let stored = self.hidden(&format!("#argument {name}"));
+            let slot = self.part(stored, word(), 0);
+            stores.push((Target::Shared(slot), argument));
+            Argument::Stored(slot)
+        };
+        let template = self.template(name, Count::Fixed(1), false, span);
+        self.starts.push(Start {
+            function,
+            template,
+            many: false,
+            thread: Some(thread),
+            created: Some(flag),
+            argument: passed,
+        });
+        // The caller learns the number before the thread can run.
+        self.tell_number(to, thread as Value + 1, span)?;
+        self.store_at_once(stores, None, span)
+    }
+
+    /// Stores the number of a thread where its creator wants it.
+    fn tell_number(&mut self, to: Option<&Expr>, number: Value, span: Span) -> Result<()> {
+        let Some(to) = to else { return Ok(()) };
+        let address = self.address(to)?;
+        let place = self.pointee(address, to)?;
+        self.store(&place, Model::Constant(number), span)
     }
 
     /// Another thread of a template whose threads are all alike.
@@ -314,7 +307,7 @@ impl Lowering<'_> {
                 let created = self.part(counter, int(), 0);
                 let template = self.template(name.to_string(), Count::Fixed(1), false, span);
                 self.alike.push(Alike { function, argument: argument.clone(), template, created });
-                let uses = self.unit.functions[function.0].parameters.first().is_some();
+                let uses = !self.unit.functions[function.0].parameters.is_empty();
                 let argument = if uses { Argument::Constant(argument) } else { Argument::Nothing };
                 self.starts.push(Start {
                     function,
@@ -327,11 +320,7 @@ impl Lowering<'_> {
                 created
             }
         };
-        if let Some(to) = to {
-            let address = self.address(to)?;
-            let place = self.pointee(address, to)?;
-            self.store(&place, Model::Constant(0), span)?;
-        }
+        self.tell_number(to, 0, span)?;
         let more = binary(Operator::Plus, Model::Shared(created), Model::Constant(1));
         self.store_at_once(vec![(Target::Shared(created), more)], None, span)
     }

@@ -1,0 +1,268 @@
+//! `replay --native`: C programs that go wrong, checked, compiled, and run in the order of the trace.
+
+use allways::native::schedule::Kind;
+use allways::native::{Native, replay_native};
+use allways::recheck::read_claim;
+use allways::{Budget, Options, Question, Request, check, load};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// A folder of a test.
+fn folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("native").join(name);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// Whether there is a compiler that can do what is needed; says so if there is none.
+fn can_compile() -> bool {
+    let folder = folder("probe");
+    std::fs::write(folder.join("probe.c"), "int x; int main(void) { x = 1; return 0; }\n").unwrap();
+    let run = Command::new("gcc")
+        .args(["-fsanitize=thread", "-c", "probe.c", "-o", "probe.o"])
+        .current_dir(&folder)
+        .output();
+    let can =
+        run.is_ok_and(|output| output.status.success()) && Command::new("objdump").arg("-v").output().is_ok();
+    if !can {
+        println!("skipped: no gcc with -fsanitize=thread");
+    }
+    can
+}
+
+/// Checks a program, which must be unsafe, and runs it as the trace says.
+fn replayed(name: &str, text: &str) -> Option<Native> {
+    if !can_compile() {
+        return None;
+    }
+    let path = folder(name).join("program.c");
+    std::fs::write(&path, text).unwrap();
+    Some(replay(&path, &Options::default()))
+}
+
+fn replay(path: &Path, options: &Options) -> Native {
+    let budget = Budget::unlimited();
+    let loaded = load(path, options, &budget).unwrap();
+    let checked = check(&loaded.task, &Request::default(), &budget).unwrap();
+    assert_eq!(checked.report.verdict, "unsafe");
+    let mut evidence = Vec::new();
+    assert!(checked.write_evidence(&mut evidence).unwrap());
+    let Ok(claim) = read_claim(&loaded.task, &Question::default(), false, &evidence) else {
+        panic!("the evidence is not read");
+    };
+    let schedule = claim.schedule().unwrap().unwrap();
+    assert!(schedule.events.iter().any(|event| event.kind == Kind::Create), "{schedule:?}");
+    replay_native(path, &schedule, Duration::from_secs(2), None).unwrap()
+}
+
+fn reaches(name: &str, text: &str) {
+    let Some(native) = replayed(name, text) else { return };
+    assert!(native.by_trace(), "{native:?}");
+}
+
+const COUNTER: &str = "#include <assert.h>
+#include <pthread.h>
+int counter;
+void *add(void *unused) {
+    counter++;
+    return 0;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, add, 0);
+    pthread_create(&b, 0, add, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(counter == 2);
+    return 0;
+}
+";
+
+#[test]
+fn a_lost_update_is_seen() {
+    let Some(native) = replayed("counter", COUNTER) else { return };
+    assert!(native.by_trace(), "{native:?}");
+    assert_eq!(native.followed.missed, 0, "every event takes place: {native:?}");
+    assert!(native.commands.iter().any(|command| command.contains("-fsanitize=thread")), "{native:?}");
+}
+
+#[test]
+fn the_wrong_lock_protects_nothing() {
+    reaches(
+        "lock",
+        "#include <assert.h>
+#include <pthread.h>
+pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
+int balance = 10;
+void *take(void *unused) {
+    pthread_mutex_lock(&left);
+    int found = balance;
+    balance = found - 4;
+    pthread_mutex_unlock(&left);
+    return 0;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, take, 0);
+    pthread_mutex_lock(&right);
+    int found = balance;
+    balance = found - 3;
+    pthread_mutex_unlock(&right);
+    pthread_join(thread, 0);
+    assert(balance == 3);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn waiting_without_a_loop_is_not_enough() {
+    reaches(
+        "condition",
+        "#include <assert.h>
+#include <pthread.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+int items;
+void *consume(void *unused) {
+    pthread_mutex_lock(&lock);
+    if (items == 0)
+        pthread_cond_wait(&filled, &lock);
+    items--;
+    assert(items >= 0);
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, consume, 0);
+    pthread_create(&b, 0, consume, 0);
+    pthread_mutex_lock(&lock);
+    items++;
+    pthread_cond_broadcast(&filled);
+    pthread_mutex_unlock(&lock);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn atomic_operations_are_points_of_their_own() {
+    reaches(
+        "atomic",
+        "#include <assert.h>
+#include <pthread.h>
+_Atomic int tickets;
+int served;
+void *draw(void *unused) {
+    if (__sync_fetch_and_add(&served, 0) == tickets)
+        tickets++;
+    return 0;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, draw, 0);
+    pthread_create(&b, 0, draw, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(tickets != 2);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn memory_that_is_none_is_seen() {
+    reaches(
+        "heap",
+        "#include <pthread.h>
+#include <stdlib.h>
+struct cell { int value; struct cell *next; };
+struct cell *top;
+void *pop(void *unused) {
+    if (top != 0)
+        top = top->next;
+    return 0;
+}
+int main(void) {
+    pthread_t a, b;
+    top = (struct cell *)malloc(sizeof(struct cell));
+    top->next = 0;
+    pthread_create(&a, 0, pop, 0);
+    pthread_create(&b, 0, pop, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn values_and_sections_follow_the_trace() {
+    reaches(
+        "values",
+        "#include <pthread.h>
+extern int __VERIFIER_nondet_int(void);
+extern void __VERIFIER_atomic_begin(void);
+extern void __VERIFIER_atomic_end(void);
+extern void abort(void);
+void reach_error(void) { abort(); }
+int limit, sum;
+void *add(void *unused) {
+    int amount = __VERIFIER_nondet_int();
+    __VERIFIER_atomic_begin();
+    if (amount > 0 && amount <= limit)
+        sum = sum + amount;
+    __VERIFIER_atomic_end();
+    return 0;
+}
+int main(void) {
+    pthread_t a, b;
+    limit = 5;
+    pthread_create(&a, 0, add, 0);
+    pthread_create(&b, 0, add, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    if (sum == 7)
+        reach_error();
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn a_program_says_what_it_does_and_ends_with_0() {
+    if !can_compile() {
+        return;
+    }
+    let folder = folder("command");
+    std::fs::write(folder.join("counter.c"), COUNTER).unwrap();
+    let allways = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_allways")).args(arguments).current_dir(&folder).output().unwrap()
+    };
+    assert_eq!(allways(&["check", "counter.c", "--evidence", "trace"]).status.code(), Some(10));
+    let output = allways(&["replay", "counter.c", "trace", "--native", "--keep", "kept"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.starts_with("reached: counter.c: line 14: main reached the error by the schedule"),
+        "{said}"
+    );
+    assert!(said.contains("gcc -std=gnu11"), "{said}");
+    // What is kept does it again.
+    let run = Command::new(folder.join("kept/program"))
+        .env("ALLWAYS_SCHEDULE", folder.join("kept/schedule"))
+        .output();
+    let told = String::from_utf8_lossy(&run.unwrap().stderr).into_owned();
+    assert!(told.starts_with("error 14 0 "), "{told}");
+    let output = allways(&["replay", "counter.c", "trace", "--keep", "kept"]);
+    assert_eq!(output.status.code(), Some(2), "--keep is for --native");
+}
