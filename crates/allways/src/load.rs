@@ -284,9 +284,11 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     };
     let mut diagnostics = Diagnostics::default();
     let mut left_out = Vec::new();
+    let mut may_not_create = false;
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
+            may_not_create = lowered.may_not_create;
             (Some(lowered.program), lowered.externals, lowered.widened)
         }
         Err(errors) => {
@@ -323,6 +325,10 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     }
     // Only what the program contains can widen it.
     loaded.task.widened = widened.first().map(|(span, why)| format!("line {}: {why}", span.line));
+    if loaded.task.property.deadlock && may_not_create {
+        let why = "a thread that is never created counts as one that waits".to_string();
+        loaded.task.widened.get_or_insert(why);
+    }
     Ok(loaded)
 }
 

@@ -68,6 +68,8 @@ pub struct Lowered {
     pub externals: BTreeSet<String>,
     /// What is not followed, and why: the program has a step there that leads beyond.
     pub left_out: Vec<(Span, String)>,
+    /// Whether a thread may never be created; one that waits for that is then no sign of a deadlock.
+    pub may_not_create: bool,
     /// Where more behaviours are allowed than the program has; a counterexample may then be none.
     pub widened: Vec<(Span, &'static str)>,
 }
@@ -170,6 +172,7 @@ pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
         program: Program::default(),
         externals: BTreeSet::new(),
         left_out: Vec::new(),
+        may_not_create: false,
         widened: Vec::new(),
     };
     let mut lowering = Lowering {

@@ -69,6 +69,8 @@ pub(super) struct Body {
     pub atomic: usize,
     /// Whether there may be more than one thread that runs it.
     pub many: bool,
+    /// How many conditional statements are open.
+    pub branches: usize,
     /// How many loops are open whose number of rounds is not known.
     pub loops: usize,
     pub exits: Exits,

@@ -44,7 +44,7 @@ impl Lowering<'_> {
 
     /// A statement. One that cannot be followed becomes a step that leads beyond.
     fn statement(&mut self, stmt: &Stmt, before: Option<&Stmt>) -> Result<()> {
-        let (loops, exits) = (self.body.loops, self.body.exits.clone());
+        let (loops, branches, exits) = (self.body.loops, self.body.branches, self.body.exits.clone());
         let (atomic, cases) = (self.body.atomic, self.body.cases.clone());
         match self.lower_statement(stmt, before) {
             Err(error) if self.locations.len() <= super::MOST_LOCATIONS => {
@@ -52,7 +52,7 @@ impl Lowering<'_> {
                 let here = self.here;
                 self.edge(here, Op::Beyond, here, stmt.span);
                 self.nowhere(stmt.span);
-                (self.body.loops, self.body.exits) = (loops, exits);
+                (self.body.loops, self.body.branches, self.body.exits) = (loops, branches, exits);
                 (self.body.atomic, self.body.cases) = (atomic, cases);
                 Ok(())
             }
@@ -84,6 +84,7 @@ impl Lowering<'_> {
                 self.branch(condition, yes, no)?;
                 let atomic = self.body.atomic;
                 self.here = yes;
+                self.body.branches += 1;
                 self.statement(then, None)?;
                 let then_atomic = self.is_reached().then_some(self.body.atomic);
                 self.jump(after, span);
@@ -92,6 +93,7 @@ impl Lowering<'_> {
                 if let Some(other) = other {
                     self.statement(other, None)?;
                 }
+                self.body.branches -= 1;
                 // A way that does not come here has left its sections.
                 self.body.atomic = then_atomic.unwrap_or(self.body.atomic);
                 self.jump(after, span);
@@ -220,6 +222,7 @@ impl Lowering<'_> {
         let (head, again, inside, after) =
             (self.location(span), self.location(span), self.location(span), self.location(span));
         self.body.loops += 1;
+        self.body.branches += 1;
         self.jump(if first { head } else { inside }, span);
         self.here = head;
         match condition {
@@ -242,6 +245,7 @@ impl Lowering<'_> {
         self.jump(head, span);
         self.here = after;
         self.body.loops -= 1;
+        self.body.branches -= 1;
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use super::body::{Address, Body, Inlined};
 use super::expressions::int;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, calls, refuse};
-use crate::typed::{Expr, ExprKind, FunctionId, Int, Storage, Type, VariableId};
+use crate::typed::{Expr, ExprKind, FunctionId, Int, StmtKind, Storage, Type, VariableId};
 use crate::walk;
 use allways_model::program::{
     Binary as Operator, Count, LocationId, Op, Procedure, ProcedureId, Slot, Span, Template, TemplateId,
@@ -126,6 +126,13 @@ impl Lowering<'_> {
         };
         let back = self.location(span);
         let body = function.body.as_deref().unwrap_or_default();
+        let mut leaves = false;
+        for stmt in body.iter().rev().skip(1) {
+            walk::each_statement(std::slice::from_ref(stmt), &mut |stmt| {
+                leaves |= matches!(stmt.kind, StmtKind::Return(_) | StmtKind::Goto(_));
+            });
+        }
+        self.lowered.may_not_create |= leaves;
         self.body.calls.push(Inlined {
             function: start.function,
             back,
@@ -232,6 +239,9 @@ impl Lowering<'_> {
         let address = self.address(argument)?;
         let argument = self.number(address, span)?;
         let uses = !self.unit.functions[function.0].parameters.is_empty();
+        // Surely reached are the statements of `main` itself, if nothing leaves it before its end.
+        self.lowered.may_not_create |=
+            self.body.calls.len() > 1 || self.body.number > 0 || self.body.branches > 0;
         let many = self.body.many || self.in_loop(span) || self.body.is_procedure;
         let name = self.unit.functions[function.0].name.clone();
         if many {
