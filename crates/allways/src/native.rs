@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 /// One run ends after so many seconds.
 const RUN_SECONDS: u32 = 5;
 
+/// An error so many lines below the one of the trace is still the same.
+const LONGEST: u32 = 3;
+
 /// Why there is nothing to run.
 #[derive(Debug)]
 pub enum NativeError {
@@ -220,6 +223,14 @@ impl Runner<'_> {
         Ok(self.judged(&said))
     }
 
+    /// Whether a line is the one of the error; of a statement on several lines, the compiler may name another one.
+    fn is_there(&self, line: Option<u32>) -> bool {
+        match (line, self.schedule.line) {
+            (Some(line), Some(said)) => (said..=said + LONGEST).contains(&line),
+            _ => true,
+        }
+    }
+
     /// What the line of the runtime says.
     fn judged(&self, said: &str) -> NativeRun {
         let mut parts = said.split_whitespace();
@@ -235,7 +246,9 @@ impl Runner<'_> {
         };
         let line = u32::try_from(line).ok().filter(|&line| line > 0);
         let ended = match (word, failing) {
-            (_, Some(failing)) if failing == self.schedule.failing => Ended::Reached { line, thread },
+            (_, Some(failing)) if failing == self.schedule.failing && self.is_there(line) => {
+                Ended::Reached { line, thread }
+            }
             ("error", _) => Ended::Otherwise("another error was reached"),
             ("memory", _) => Ended::Otherwise("it accessed memory that is none"),
             ("division", _) => Ended::Otherwise("it divided by zero"),

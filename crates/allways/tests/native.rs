@@ -1,7 +1,7 @@
 //! `replay --native`: C programs that go wrong, checked, compiled, and run in the order of the trace.
 
-use allways::native::schedule::Kind;
-use allways::native::{Native, replay_native};
+use allways::native::schedule::{Kind, Schedule};
+use allways::native::{Ended, Native, replay_native};
 use allways::recheck::read_claim;
 use allways::{Budget, Options, Question, Request, check, load};
 use std::path::{Path, PathBuf};
@@ -38,10 +38,11 @@ fn replayed(name: &str, text: &str) -> Option<Native> {
     }
     let path = folder(name).join("program.c");
     std::fs::write(&path, text).unwrap();
-    Some(replay(&path, &Options::default()))
+    let schedule = schedule(&path, &Options::default());
+    Some(replay_native(&path, &schedule, Duration::from_secs(2), None).unwrap())
 }
 
-fn replay(path: &Path, options: &Options) -> Native {
+fn schedule(path: &Path, options: &Options) -> Schedule {
     let budget = Budget::unlimited();
     let loaded = load(path, options, &budget).unwrap();
     let checked = check(&loaded.task, &Request::default(), &budget).unwrap();
@@ -53,7 +54,7 @@ fn replay(path: &Path, options: &Options) -> Native {
     };
     let schedule = claim.schedule().unwrap().unwrap();
     assert!(schedule.events.iter().any(|event| event.kind == Kind::Create), "{schedule:?}");
-    replay_native(path, &schedule, Duration::from_secs(2), None).unwrap()
+    schedule
 }
 
 fn reaches(name: &str, text: &str) {
@@ -239,6 +240,53 @@ int main(void) {
 }
 
 #[test]
+fn a_deadlock_is_seen() {
+    if !can_compile() {
+        return;
+    }
+    let path = folder("deadlock").join("program.c");
+    let text = "#include <pthread.h>
+pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+void *other(void *unused) {
+    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b);
+    pthread_mutex_unlock(&b);
+    pthread_mutex_unlock(&a);
+    return 0;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, other, 0);
+    pthread_mutex_lock(&b);
+    pthread_mutex_lock(&a);
+    pthread_mutex_unlock(&a);
+    pthread_mutex_unlock(&b);
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+    std::fs::write(&path, text).unwrap();
+    let schedule = schedule(&path, &Options { deadlock: true, ..Options::default() });
+    let native = replay_native(&path, &schedule, Duration::from_secs(2), None).unwrap();
+    assert!(native.by_trace(), "{native:?}");
+}
+
+#[test]
+fn what_is_found_by_search_is_called_so() {
+    if !can_compile() {
+        return;
+    }
+    let path = folder("search").join("program.c");
+    std::fs::write(&path, COUNTER).unwrap();
+    let mut schedule = schedule(&path, &Options::default());
+    // Nobody but the last thread has a turn, and it waits for the others.
+    schedule.events.clear();
+    let native = replay_native(&path, &schedule, Duration::from_secs(20), None).unwrap();
+    assert!(!native.by_trace() && native.followed.ended == Ended::Diverged, "{native:?}");
+    assert!(native.reached(), "{native:?}");
+}
+
+#[test]
 fn a_program_says_what_it_does_and_ends_with_0() {
     if !can_compile() {
         return;
@@ -256,7 +304,7 @@ fn a_program_says_what_it_does_and_ends_with_0() {
         said.starts_with("reached: counter.c: line 14: main reached the error by the schedule"),
         "{said}"
     );
-    assert!(said.contains("gcc -std=gnu11"), "{said}");
+    assert!(said.contains("gcc ") && said.contains("-std=gnu11"), "{said}");
     // What is kept does it again.
     let run = Command::new(folder.join("kept/program"))
         .env("ALLWAYS_SCHEDULE", folder.join("kept/schedule"))

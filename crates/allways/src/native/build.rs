@@ -76,7 +76,16 @@ pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, N
     }
     let object = text(&folder.join("program.o"));
     compile.extend(words(&["-o", &object]));
-    run("gcc", &compile, &mut commands)?;
+    // What has no value may have any; zero is the same in every run. Older compilers do not know how.
+    let mut zeroed = compile.clone();
+    zeroed.insert(0, "-ftrivial-auto-var-init=zero".to_string());
+    match run("gcc", &zeroed, &mut commands) {
+        Err(NativeError::Build { words: complaint, .. }) if complaint.contains("trivial-auto-var-init") => {
+            commands.clear();
+            run("gcc", &compile, &mut commands)?;
+        }
+        compiled => drop(compiled?),
+    }
     let source = text(&written(folder.join("runtime.c"), RUNTIME.as_bytes())?);
     let runtime = text(&folder.join("runtime.o"));
     run(

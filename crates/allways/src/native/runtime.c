@@ -386,7 +386,10 @@ HOOK void __assert_fail(const char *what, const char *file, unsigned line, const
     report("error", line_of(CALLER));
     _exit(1);
 }
-HOOK WEAK void __VERIFIER_assert(int holds) { if (!holds) report("error", line_of(CALLER)); }
+
+/* Where a program declares these and does not define them; `assert` without its header is a function. */
+#define ASSERTION(name) HOOK WEAK void name(int holds) { if (!holds) report("error", line_of(CALLER)); }
+ASSERTION(assert) ASSERTION(__VERIFIER_assert) ASSERTION(__ESBMC_assert) ASSERTION(__CPROVER_assert) ASSERTION(klee_assert)
 
 static void end_thread(void);
 
@@ -627,7 +630,7 @@ static int create(unsigned long *to, void *start, void *argument, void *caller) 
     if (thread_count == MOST_THREADS) report("diverged", 0);
     int number = thread_count;
     threads[number] = (Thread){ .turn = -1, .start = (void *(*)(void *))start, .argument = argument };
-    if (to) *to = number;
+    *to = number;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
