@@ -320,7 +320,9 @@ impl Lowering<'_> {
         }
         self.nowhere(span);
         self.body.exits.after.push(after);
+        self.body.branches += 1;
         self.statement(body, None)?;
+        self.body.branches -= 1;
         self.body.exits.after.pop();
         self.jump(after, span);
         self.here = after;
