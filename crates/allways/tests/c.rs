@@ -78,13 +78,13 @@ fn what_is_not_followed_is_never_called_safe() {
     let text = format!(
         "{THREADS}unsigned n; int main() {{ n = __VERIFIER_nondet_uint(); n = n * 3; if (n == 3000000) reach_error(); return 0; }}"
     );
-    assert_eq!(check("wide", &text, "").code, 20);
+    assert_eq!(check("wide", &text, "").code, 5);
     // A function without a body that returns a pointer.
     let text = format!(
         "{THREADS}extern int *unknown(void); int main() {{ int *p = unknown(); if (*p == 5) reach_error(); return 0; }}"
     );
     let run = check("unknown", &text, "");
-    assert_eq!(run.code, 20, "{run:?}");
+    assert_eq!(run.code, 5, "{run:?}");
     assert!(run.err.contains("not followed beyond line"), "{run:?}");
 }
 
