@@ -18,7 +18,7 @@
 //! (`_Atomic`, builtins, atomic sections) is one step. [`crate::fuse`] then joins what no other thread can see.
 //!
 //! While bodies are lowered, slots of shared objects are *symbolic*: the number of the object and of its part; regions are
-//! numbers of classes. When all objects are known, [`layout`] gives them their places.
+//! numbers of classes. When all objects are known, `layout` gives them their places.
 
 mod body;
 mod calls;
