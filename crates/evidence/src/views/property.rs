@@ -5,7 +5,7 @@
 //! place. If a view has room for all of these, one of the views of the state shows them together. So it is enough to refute,
 //! in every view, that the property is true *by what the view shows*. A comparison that does not need a thread to be true, such
 //! as `at(a) == 0`, counts as true: more states are bad then, never fewer. For the same reason a count that there is no
-//! room for may be taken as a smaller one ([`Shown::most`]).
+//! room for may be taken as a smaller one (`Shown::most`).
 
 use super::Views;
 use super::names::Names;
