@@ -129,6 +129,11 @@ impl Lowering<'_> {
                 Ok(vec![number(binary(Operator::Equal, left, right))])
             }
             _ if crate::library::is_refused(name) => refuse(span, format!("`{name}` is not followed")),
+            // Whether it fails depends on what became of the thread; who asks is not followed.
+            "pthread_detach" | "thrd_detach" => {
+                arguments.iter().try_for_each(|argument| self.effect(argument))?;
+                Ok(Vec::new())
+            }
             _ if self.is_harmless(name) => {
                 arguments.iter().try_for_each(|argument| self.effect(argument))?;
                 zero
@@ -175,8 +180,6 @@ impl Lowering<'_> {
                 | "pthread_yield"
                 | "srand"
                 | "srandom"
-                | "pthread_detach"
-                | "thrd_detach"
                 | "pthread_attr_init"
                 | "pthread_attr_destroy"
                 | "pthread_attr_setdetachstate"
