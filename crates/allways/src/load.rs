@@ -6,6 +6,7 @@
 //! it. Both can be given as texts instead, which win. All of it comes from outside: whatever is wrong is a [`LoadError`] that
 //! says where, and reading stops at the limits of the [`Budget`].
 
+use allways_c::property::Property as CProperty;
 use allways_c::source::LineMap;
 use allways_c::typed::DataModel;
 use allways_engines::{Budget, Forms, Question};
@@ -147,6 +148,8 @@ pub struct Options {
     pub preprocessor: Option<Vec<String>>,
     /// Whether a C program that calls functions without a body is refused.
     pub strict: bool,
+    /// Of a C program, what counts as going wrong, if that is said.
+    pub property: Option<CProperty>,
 }
 
 /// A notation that can be read.
@@ -241,6 +244,7 @@ fn read_program(
     reading.refuse(&[
         (init.is_some(), "--init is for .pds files", "the program says itself where it starts"),
         (!targets.is_empty(), "--target is for .pds files", "write `never EXPR;` into the program"),
+        (reading.options.property.is_some(), "--property is for C programs", "leave out --property"),
     ])?;
     let (program, diagnostics) = parse(&reading.source.text);
     if let Some(program) = &program {
@@ -260,7 +264,10 @@ fn annotation(text: &[u8]) -> Option<usize> {
 
 /// Reads a C program; `.c` files through the preprocessor.
 fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
-    let Options { init, targets, threads, data_model, preprocessor, strict, .. } = reading.options;
+    let Options { init, targets, threads, data_model, preprocessor, strict, property, deadlock, .. } =
+        reading.options;
+    let mut property = property.unwrap_or_default();
+    property.deadlocks |= deadlock;
     reading.refuse(&[
         (init.is_some(), "--init is for .pds files", "the program says itself where it starts"),
         (!targets.is_empty(), "--target is for .pds files", "write `assert` into the program"),
@@ -278,9 +285,9 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         let text = allways_c::source::preprocess_for(reading.path, preprocessor.as_deref(), *data_model)
             .map_err(|error| LoadError::Unfit("the preprocessor fails".to_string(), error))?;
         let map = LineMap::of_source(&text, &reading.path.to_string_lossy(), &own);
-        allways_c::read(&text, &map, *data_model)
+        allways_c::read(&text, &map, *data_model, property)
     } else {
-        allways_c::read(&own, &LineMap::identity(&own), *data_model)
+        allways_c::read(&own, &LineMap::identity(&own), *data_model, property)
     };
     let mut diagnostics = Diagnostics::default();
     let mut left_out = Vec::new();
@@ -303,6 +310,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         threads.threads(program, 1)?;
     }
     let mut loaded = reading.loaded(program, diagnostics, |program| Model::Program(Arc::new(program)))?;
+    loaded.task.property.deadlock = property.deadlocks;
     if !externals.is_empty() {
         let names: Vec<String> = externals.iter().map(|name| format!("`{name}`")).collect();
         if *strict {

@@ -6,7 +6,9 @@
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::semantics::{State, Thread};
-use allways_model::program::{Edge, Expr, Op, Program, Span, Type, Value, Variable, Wrong};
+use allways_model::program::{
+    Edge, Expr, Op, Program, Span, Type, Value, Variable, WATCHED, Wrong, slot_name,
+};
 
 /// The longest piece of source that is shown in full.
 const LONG: usize = 44;
@@ -306,6 +308,9 @@ impl TraceWriter<'_> {
         let property = self.program.never.iter().any(|never| never.span.line == line);
         let last = run.steps.last().filter(|_| !property);
         let who = last.map_or("the property", |step| self.threads[step.thread].as_str());
+        if let Some(race) = self.race(run, who) {
+            return (format!("line {line}: {race}"), Some(line), "race");
+        }
         let what = match violation.kind {
             Wrong::Assertion => format!("{who} breaks {text}"),
             Wrong::Error => format!("{who} reaches {text}"),
@@ -317,6 +322,21 @@ impl TraceWriter<'_> {
             Wrong::Never => format!("violated: {text}"),
         };
         (format!("line {line}: {what}"), Some(line), violation.kind.word())
+    }
+
+    /// Of a run that ends in a data race, which one it is.
+    fn race(&self, run: &Run, who: &str) -> Option<String> {
+        let watched = self.program.shared.iter().find(|variable| variable.name == WATCHED)?.slot;
+        let stopped = run.steps.iter().find(|step| step.state.shared[watched] != 0)?;
+        let code = stopped.state.shared[watched];
+        let name = slot_name(&self.program.shared, usize::try_from(code / 2).ok()?);
+        let what = if code % 2 == 1 { "write" } else { "read" };
+        let span = self.program.locations[stopped.location].edges[stopped.edge].span;
+        let (other, text) = (&self.threads[stopped.thread], self.text(span));
+        Some(format!(
+            "data race: {who} accesses `{name}`, while {other} is about to {what} it (line {}: {text})",
+            span.line
+        ))
     }
 
     /// The text of the place that starts there.

@@ -220,7 +220,7 @@ fn sees(op: &Op, visible: &[bool]) -> bool {
 }
 
 /// Which locations are inside of atomic sections of the program. None if some are both inside and outside.
-fn inside_sections(program: &Program) -> Option<Vec<bool>> {
+pub(crate) fn inside_sections(program: &Program) -> Option<Vec<bool>> {
     let mut inside: Vec<Option<bool>> = vec![None; program.locations.len()];
     let mut todo: Vec<(LocationId, bool)> =
         program.procedures.iter().map(|procedure| (procedure.entry, false)).collect();

@@ -3,7 +3,7 @@
 //! The way of a text: [`source`] runs the preprocessor where one is needed and keeps the way back from its lines to those
 //! of the user; `normalise` takes out what the parser does not read; [`sema`] resolves names and types ([`typed`]);
 //! [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
-//! [`fuse`](mod@fuse) joins the steps that no other thread can see.
+//! `races` watches for data races if they are asked for; [`fuse`](mod@fuse) joins the steps that no other thread can see.
 
 mod choices;
 pub mod fuse;
@@ -13,6 +13,8 @@ pub mod lower;
 mod normalise;
 mod parse;
 pub mod pointers;
+pub mod property;
+mod races;
 pub mod sema;
 pub mod slots;
 pub mod source;
@@ -20,14 +22,24 @@ pub mod typed;
 pub mod walk;
 
 use lower::Lowered;
+use property::Property;
 use sema::CError;
 use source::LineMap;
 use typed::DataModel;
 
-/// Reads a preprocessed text: a program of the model, its invisible steps joined.
-pub fn read(text: &[u8], map: &LineMap, model: DataModel) -> Result<Lowered, Vec<CError>> {
+/// Reads a preprocessed text: a program of the model that goes wrong where a property is violated, its invisible steps
+/// joined.
+pub fn read(
+    text: &[u8],
+    map: &LineMap,
+    model: DataModel,
+    property: Property,
+) -> Result<Lowered, Vec<CError>> {
     let unit = sema::analyse(text, map, model)?;
-    let mut lowered = lower::lower(&unit).map_err(|error| vec![error])?;
+    let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
+    if property.races {
+        races::watch(&mut lowered);
+    }
     fuse::forget_unreachable(&mut lowered.program);
     choices::narrow(&mut lowered.program);
     fuse::fuse(&mut lowered.program);

@@ -91,6 +91,13 @@ pub fn tells_apart(name: &str) -> bool {
         || matches!(name, "pthread_self" | "thrd_current" | "pthread_getspecific" | "tss_get")
 }
 
+/// Whether a function belongs to the thread library: what it accesses takes no part in data races.
+pub fn is_of_threads(name: &str) -> bool {
+    ["pthread_", "sem_", "mtx_", "cnd_", "thrd_", "sched_", "__sync_", "__atomic_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
+
 /// Functions after which control goes on elsewhere, or that let others run: what these do is not known to be nothing.
 pub fn is_refused(name: &str) -> bool {
     name.contains("setjmp")
@@ -117,6 +124,7 @@ pub fn is_refused(name: &str) -> bool {
                 | "bsearch"
                 | "tss_create"
                 | "pthread_key_create"
+                | "__goblint_assume_join"
         )
 }
 

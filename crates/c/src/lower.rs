@@ -34,7 +34,8 @@ mod threads;
 
 use crate::pointers::{Class, Pointers, Site};
 use crate::sema::CError;
-use crate::slots;
+use crate::property::Property;
+use crate::slots::{self, Kind};
 use crate::typed::{Expr, FunctionId, Type, Unit, VariableId};
 use allways_model::program::{
     Edge, Expr as Model, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Template,
@@ -72,6 +73,10 @@ pub struct Lowered {
     pub may_not_create: bool,
     /// Where more behaviours are allowed than the program has; a counterexample may then be none.
     pub widened: Vec<(Span, &'static str)>,
+    /// How accesses to each shared slot take part in data races, and which slot stands for its memory location.
+    pub cells: Vec<(Kind, Slot)>,
+    /// By location, a place that the steps from there access atomically, or for the thread library.
+    pub special: HashMap<LocationId, (allways_model::program::Target, Kind)>,
 }
 
 type Result<T> = std::result::Result<T, CError>;
@@ -107,6 +112,9 @@ struct Part {
     ty: allways_model::program::Type,
     /// The C type.
     scalar: Type,
+    kind: Kind,
+    /// Whether it shares its memory location with the part before it.
+    joined: bool,
     initial: Option<Model>,
 }
 
@@ -120,6 +128,7 @@ struct Access {
 
 struct Lowering<'u> {
     unit: &'u Unit,
+    property: Property,
     pointers: Pointers,
     objects: Vec<Object>,
     statics: HashMap<VariableId, ObjectId>,
@@ -153,6 +162,8 @@ struct Lowering<'u> {
     integers: Vec<Class>,
     /// Which member of a union is accessed.
     members: HashMap<usize, usize>,
+    /// Places that steps from a location access atomically, or for the thread library.
+    special: HashMap<LocationId, (places::Target, Kind)>,
     /// Whether an edge leads to a location.
     reached: Vec<bool>,
     body: Body,
@@ -161,7 +172,7 @@ struct Lowering<'u> {
 }
 
 /// Lowers a program.
-pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
+pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CError> {
     let main = unit.functions.iter().position(|function| function.name == "main" && function.body.is_some());
     let Some(main) = main else {
         return refuse(Span::default(), "expected a function `main`, found none");
@@ -174,9 +185,12 @@ pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
         left_out: Vec::new(),
         may_not_create: false,
         widened: Vec::new(),
+        cells: Vec::new(),
+        special: HashMap::new(),
     };
     let mut lowering = Lowering {
         unit,
+        property,
         pointers,
         constants,
         objects: Vec::new(),
@@ -197,6 +211,7 @@ pub fn lower(unit: &Unit) -> std::result::Result<Lowered, CError> {
         accesses: Vec::new(),
         integers: Vec::new(),
         members: HashMap::new(),
+        special: HashMap::new(),
         reached: Vec::new(),
         body: Body::default(),
         here: LocationId(0),
@@ -230,7 +245,8 @@ impl<'u> Lowering<'u> {
         let parts = &mut self.objects[object.0].parts;
         let path = if parts.is_empty() { String::new() } else { format!("[{}]", parts.len()) };
         let ty = slots::values(&scalar);
-        parts.push(Part { path, ty, scalar, initial: Some(Model::Constant(initial)) });
+        let (kind, joined) = (Kind::Library, false);
+        parts.push(Part { path, ty, scalar, kind, joined, initial: Some(Model::Constant(initial)) });
         object.slot(parts.len() - 1)
     }
 
@@ -258,6 +274,11 @@ impl<'u> Lowering<'u> {
         self.edge(here, op, next, span);
         self.here = next;
         Ok(())
+    }
+
+    /// The step from here accesses a place atomically, or for the thread library.
+    fn specially(&mut self, place: &places::Target, kind: Kind) {
+        self.special.insert(self.here, (place.clone(), kind));
     }
 
     /// Goes on at a location, from here.

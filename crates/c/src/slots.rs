@@ -19,6 +19,21 @@ pub struct Leaf {
     pub path: String,
     /// Its type.
     pub ty: Type,
+    /// How accesses to it take part in data races.
+    pub kind: Kind,
+    /// Whether it is a bit-field that shares its memory location with the part before it.
+    pub joined: bool,
+}
+
+/// How accesses to a slot take part in data races.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// As accesses of a program.
+    Plain,
+    /// As atomic ones: `_Atomic`.
+    Atomic,
+    /// Not at all: an object of the thread library, or one of the lowering's own making.
+    Library,
 }
 
 /// How many slots a type takes; `None` if that is not known or too many.
@@ -45,31 +60,43 @@ pub fn field(unit: &Unit, record: RecordId, number: usize) -> Option<usize> {
 /// The scalar parts of a type, in the order of their slots.
 pub fn leaves(unit: &Unit, ty: &Type) -> Vec<Leaf> {
     let mut found = Vec::new();
-    collect(unit, ty, "", &mut found);
+    collect(unit, ty, "", Kind::Plain, &mut found);
     found
 }
 
-fn collect(unit: &Unit, ty: &Type, path: &str, found: &mut Vec<Leaf>) {
+fn collect(unit: &Unit, ty: &Type, path: &str, kind: Kind, found: &mut Vec<Leaf>) {
     match ty {
         Type::Void | Type::Function(_) => {}
         Type::Int(_) | Type::Float(_) | Type::Pointer(_) => {
-            found.push(Leaf { path: path.to_string(), ty: ty.clone() });
+            found.push(Leaf { path: path.to_string(), ty: ty.clone(), kind, joined: false });
         }
-        Type::Atomic(ty) => collect(unit, ty, path, found),
+        Type::Atomic(ty) => collect(unit, ty, path, Kind::Atomic, found),
         Type::Array(ty, length) => {
             for index in 0..length.unwrap_or(0) {
-                collect(unit, ty, &format!("{path}[{index}]"), found);
+                collect(unit, ty, &format!("{path}[{index}]"), kind, found);
             }
         }
         Type::Record(record) => match opaque(unit, *record) {
             Some(parts) => {
-                let leaf = |part: &&str| Leaf { path: format!("{path}{part}"), ty: Type::Int(INT) };
-                found.extend(parts.iter().map(leaf));
+                found.extend(parts.iter().map(|part| Leaf {
+                    path: format!("{path}{part}"),
+                    ty: Type::Int(INT),
+                    kind: Kind::Library,
+                    joined: false,
+                }));
             }
             None => {
-                for field in &unit.records[record.0].fields {
+                let record = &unit.records[record.0];
+                let mut after_bits = false;
+                for field in &record.fields {
                     let dot = if field.name.is_empty() { "" } else { "." };
-                    collect(unit, &field.ty, &format!("{path}{dot}{}", field.name), found);
+                    let first = found.len();
+                    collect(unit, &field.ty, &format!("{path}{dot}{}", field.name), kind, found);
+                    // Bit-fields next to each other are one memory location (C11, 3.14).
+                    if after_bits && field.bits.is_some() && !record.union {
+                        found.iter_mut().skip(first).for_each(|leaf| leaf.joined = true);
+                    }
+                    after_bits = field.bits.is_some();
                 }
             }
         },

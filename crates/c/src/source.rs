@@ -55,23 +55,34 @@ pub fn preprocess_for(path: &Path, command: Option<&[String]>, model: DataModel)
             return Ok(text);
         }
     }
-    preprocess(path, &command)
+    let failed = match preprocess(path, &command) {
+        Err(failed) => failed,
+        done => return done,
+    };
+    let retried = with_stubs(|folder| {
+        let more = ["-idirafter".to_string(), folder.to_string()];
+        preprocess(path, &command.iter().cloned().chain(more).collect::<Vec<_>>())
+    });
+    retried.and_then(std::result::Result::ok).ok_or(failed)
 }
+
+/// What the header of Goblint declares.
+const GOBLINT: &str = "void __goblint_check(int);\nvoid __goblint_assert(int);\nvoid __goblint_assume(int);\n\
+    void __goblint_assume_join();\nvoid __goblint_split_begin(int);\nvoid __goblint_split_end(int);\n";
 
 /// Where the headers for 64 bits are on Debian and its kin.
 const HEADERS: &str = "/usr/include/x86_64-linux-gnu";
 
-/// Does something with a folder that has the file `gnu/stubs-32.h`, empty; the folder is gone afterwards. None if it cannot
-/// be made.
+/// Does something with a folder of headers that may be missing: `gnu/stubs-32.h`, empty, and that of Goblint; the folder is
+/// gone afterwards. None if it cannot be made.
 fn with_stubs<T>(then: impl FnOnce(&str) -> T) -> Option<T> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("allways-c-{}-{number}", std::process::id()));
     std::fs::create_dir_all(folder.join("gnu")).ok()?;
-    let done = match std::fs::write(folder.join("gnu").join("stubs-32.h"), "") {
-        Ok(()) => folder.to_str().map(then),
-        Err(_) => None,
-    };
+    let written = std::fs::write(folder.join("gnu").join("stubs-32.h"), "")
+        .and_then(|()| std::fs::write(folder.join("goblint.h"), GOBLINT));
+    let done = written.ok().and_then(|()| folder.to_str().map(then));
     // What is left behind in a temporary folder does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     done

@@ -355,6 +355,13 @@ pub struct Unit {
     pub model: DataModel,
 }
 
+impl Unit {
+    /// Whether a variable is a string literal.
+    pub fn is_string_literal(&self, variable: VariableId) -> bool {
+        self.variables[variable.0].name.starts_with('"')
+    }
+}
+
 /// The sizes of `long` and pointers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum DataModel {

@@ -33,6 +33,10 @@ pub type Value = i64;
 /// The hidden variable of an asynchronous program: whether a task (or `main`) runs. No name of a text is spelt so.
 pub const RUNNING: &str = "#running";
 
+/// The hidden variable of a C program in which data races are looked for: twice the shared slot that a thread is about to
+/// access, plus 1 if it is about to write it; 0 if no thread has stopped to watch.
+pub const WATCHED: &str = "#watched";
+
 /// The number of a variable (or of an element of an array) among the shared ones, or among the local ones of a procedure.
 pub type Slot = usize;
 

@@ -3,6 +3,7 @@
 use super::Failure;
 use super::session::Limits;
 use crate::load::Options;
+use allways_c::property::Property;
 use allways_c::typed::DataModel;
 use allways_engines::below::schedules::engine::Scheduler;
 use allways_engines::{Engine, Engines, Question};
@@ -231,6 +232,21 @@ pub struct Start {
     /// Of a C program: where a function has no body, refuse it instead of assuming that it does nothing and returns anything.
     #[arg(long)]
     pub strict: bool,
+    /// Of a C program: what must not happen, instead of assertions that fail and accesses to memory that is not there. The
+    /// name of a property, or a property file of SV-COMP; may be repeated.
+    #[arg(long = "property", value_name = "PROPERTY", value_parser = property)]
+    pub properties: Vec<Property>,
+}
+
+/// The property of a name, or the one that a file states.
+fn property(text: &str) -> Result<Property, String> {
+    if let Some(property) = Property::named(text) {
+        return Ok(property);
+    }
+    let names = Property::NAMES.join(", ");
+    let stated = std::fs::read_to_string(text)
+        .map_err(|error| format!("neither one of {names} nor a file that can be read ({error})"))?;
+    Property::of_file(&stated).ok_or_else(|| format!("the file states something else than {names}"))
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -256,6 +272,7 @@ impl Start {
                 .as_ref()
                 .map(|command| command.split_whitespace().map(str::to_string).collect()),
             strict: self.strict,
+            property: self.properties.iter().copied().reduce(Property::and),
             ..Options::default()
         }
     }

@@ -53,7 +53,8 @@ impl Lowering<'_> {
         // A call of what is no function.
         let wrong = self.location(call.span);
         self.edge(here, Op::Guard(none, true), wrong, call.span);
-        self.edge(wrong, Op::Error, wrong, call.span);
+        let astray = if self.property.memory { Op::Error } else { Op::Beyond };
+        self.edge(wrong, astray, wrong, call.span);
         self.here = after;
         Ok((first..first + count).map(Model::Local).collect())
     }
@@ -63,8 +64,7 @@ impl Lowering<'_> {
         let called = &unit.functions[function.0];
         if called.name == "reach_error" || called.name == "__VERIFIER_error" {
             // What a body of it does is for other tools.
-            self.emit(Op::Error, call.span)?;
-            self.nowhere(call.span);
+            self.fail(call.span)?;
             return Ok(Vec::new());
         }
         if matches!(called.name.as_str(), "__VERIFIER_assume" | "assume_abort_if_not") {

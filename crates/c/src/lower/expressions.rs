@@ -50,6 +50,13 @@ pub(super) fn reads(expr: &Model) -> usize {
     count
 }
 
+/// Whether an expression has choices, so that it has one value where it stands and may have another elsewhere.
+pub(super) fn chooses(expr: &Model) -> bool {
+    let mut chooses = false;
+    expr.visit(&mut |part| chooses |= matches!(part, Model::Choose(..)));
+    chooses
+}
+
 /// A number brought into the range of a type.
 pub(super) fn wrapped(int: Int, value: Model) -> Model {
     let machine = slots::machine(int);
@@ -255,7 +262,10 @@ impl Lowering<'_> {
             }
             ExprKind::Binary(operator, left, right) => {
                 let int = integer(&expr.ty, span)?;
-                let (left, right) = self.pair(left, right)?;
+                let (left, mut right) = self.pair(left, right)?;
+                if !self.property.memory && chooses(&right) {
+                    right = self.kept(right, span)?;
+                }
                 applied(*operator, int, left, right, span)
             }
             ExprKind::And(..) | ExprKind::Or(..) => number(self.condition(expr)?),
@@ -356,6 +366,7 @@ impl Lowering<'_> {
             ),
             ExprKind::And(left, right) => self.split(left, |lowering| lowering.effect(right), |_| Ok(())),
             ExprKind::Or(left, right) => self.split(left, |_| Ok(()), |lowering| lowering.effect(right)),
+            _ if self.property.races => self.touch(expr),
             _ if acts(expr) => {
                 // What comes out is dropped, what happens inside is not.
                 for part in walk::parts(expr) {
@@ -365,6 +376,31 @@ impl Lowering<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Evaluates an expression whose value is dropped, since reading is an access as well.
+    pub(super) fn touch(&mut self, expr: &Expr) -> Result<()> {
+        if !acts(expr) && !self.may_read_shared(expr) {
+            return Ok(());
+        }
+        for value in self.values(expr)? {
+            if reads(&value) > 0 {
+                self.kept(value, expr.span)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a number that is not followed: nobody can read it, but the access counts.
+    pub(super) fn overwrite(&mut self, to: &Expr, reads: bool) -> Result<()> {
+        let place = self.place(to)?;
+        if !self.property.races || !place.is_shared() {
+            return Ok(());
+        }
+        if reads {
+            self.kept(self.load(&place, to.span), to.span)?;
+        }
+        self.store(&place, Model::Constant(0), to.span)
     }
 
     /// Two ways, which meet again.
@@ -599,7 +635,7 @@ impl Lowering<'_> {
             ExprKind::Assign(to, value) => {
                 if matches!(to.ty.plain(), Type::Float(_)) {
                     self.effect(value)?;
-                    self.place(to)?;
+                    self.overwrite(to, false)?;
                     return Ok(nothing);
                 }
                 let stored = self.assign(to, value, span)?;
@@ -607,6 +643,7 @@ impl Lowering<'_> {
             }
             ExprKind::AssignOp(_, to, value, _) if matches!(to.ty.plain(), Type::Float(_)) => {
                 self.effect(value)?;
+                self.overwrite(to, true)?;
                 Ok(nothing)
             }
             ExprKind::AssignOp(operator, to, value, ty) => {
@@ -629,7 +666,10 @@ impl Lowering<'_> {
                 self.update(to, wanted, false, span, |old| binary(Operator::Plus, old, offset.clone()))
             }
             ExprKind::Step(to, by, before) => match to.ty.plain() {
-                Type::Float(_) => Ok(nothing),
+                Type::Float(_) => {
+                    self.overwrite(to, true)?;
+                    Ok(nothing)
+                }
                 Type::Pointer(_) => {
                     let size = self.pointee_size(&to.ty, span)?;
                     let by = Value::from(*by) * size;

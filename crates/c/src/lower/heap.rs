@@ -107,7 +107,15 @@ impl Lowering<'_> {
         self.edge(here, Op::Guard(null, false), some, span);
         self.here = some;
         let there = binary(Operator::Equal, self.load(&header, span), Model::Constant(THERE));
-        self.emit(Op::Assert(there), span)?;
+        if self.property.memory {
+            self.emit(Op::Assert(there), span)?;
+        } else {
+            let (here, fine, over) = (self.here, self.location(span), self.location(span));
+            self.edge(here, Op::Guard(there.clone(), true), fine, span);
+            self.edge(here, Op::Guard(there, false), over, span);
+            self.edge(over, Op::Beyond, over, span);
+            self.here = fine;
+        }
         self.store(&header, Model::Constant(0), span)?;
         self.jump(after, span);
         self.here = after;
@@ -144,7 +152,8 @@ impl Lowering<'_> {
             let Some(slot) = slot.checked_sub(1) else {
                 let (path, ty) =
                     (format!("[{object}]#"), slots::values(&Type::Pointer(Box::new(Type::Void))));
-                return Part { path, ty, scalar: Type::Void, initial: Some(Model::Constant(0)) };
+                let (scalar, kind) = (Type::Void, slots::Kind::Library);
+                return Part { path, ty, scalar, kind, joined: false, initial: Some(Model::Constant(0)) };
             };
             let (element, leaf) = (slot / leaves.len(), &leaves[slot % leaves.len()]);
             let element = if size == leaves.len() { String::new() } else { format!("[{element}]") };
@@ -152,6 +161,8 @@ impl Lowering<'_> {
                 path: format!("[{object}]{element}{}", leaf.path),
                 ty: slots::values(&leaf.ty),
                 scalar: leaf.ty.clone(),
+                kind: leaf.kind,
+                joined: leaf.joined,
                 initial: zero.then_some(Model::Constant(0)),
             }
         };

@@ -5,12 +5,13 @@
 //! of pointers expects it (far past an end, or a slip of that analysis) leads beyond what is followed. Symbolic slots become slots, regions become ranges of slots, addresses become
 //! numbers.
 
+use super::expressions::chooses;
 use super::places::{address_number, binary, plus};
 use super::{Lowered, Lowering, Model, PART_BITS, REGION, Result, refuse};
-use crate::slots;
+use crate::slots::{self, Kind};
 use crate::typed::Type;
 use allways_model::program::{
-    Binary, Op, Place, Program, Slot, Span, Target, Type as Values, Unary, Value, Variable,
+    Binary, Op, Place, Program, Slot, Span, Target, Type as Values, Value, Variable,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,6 +30,8 @@ struct Layout {
     wrong: Vec<Option<String>>,
     /// For each conversion of a pointer to an integer, whether it may be the address of an object.
     integers: Vec<bool>,
+    /// Whether accesses outside of every object, and divisions by zero, are violations; or else not followed.
+    violations: bool,
 }
 
 /// Slots that nobody may access: one, or one in so many up to a length.
@@ -48,6 +51,7 @@ impl Lowering<'_> {
             end: 0,
             wrong: Vec::new(),
             integers: Vec::new(),
+            violations: self.property.memory,
         };
         layout.lengths = self.objects.iter().map(|object| object.parts.len()).collect();
         // Classes that were told apart when an object was made may be one by now.
@@ -71,6 +75,7 @@ impl Lowering<'_> {
         let mut slot = 0;
         // Where every address is wrong, there must be a slot that it misses.
         shared.push(gap(slot, Span::default()));
+        let mut cells = vec![(Kind::Library, slot)];
         slot += 1;
         for &(number, class) in &order {
             layout.first[number] = slot;
@@ -87,11 +92,14 @@ impl Lowering<'_> {
                     mixed: false,
                     span: object.span,
                 });
+                let location = if part.joined { cells[slot - 1].1 } else { slot };
+                cells.push((part.kind, location));
                 slot += 1;
             }
             if let Some(class) = class {
                 let region = layout.regions.entry(class).or_insert((start, 0));
                 shared.push(gap(slot, object.span));
+                cells.push((Kind::Library, slot));
                 layout.gaps.entry(class).or_default().push(Gap { first: slot, every: None });
                 if let Some(stride) = object.stride {
                     layout
@@ -140,6 +148,13 @@ impl Lowering<'_> {
         for procedure in &mut program.procedures {
             one_name_each_local(&mut procedure.locals);
         }
+        let special = std::mem::take(&mut self.special);
+        for (location, (target, kind)) in special {
+            let place = self.model_place(&target, Span::default());
+            let place = layout.place(place, &self)?;
+            self.lowered.special.insert(location, (place.target, kind));
+        }
+        self.lowered.cells = cells;
         self.lowered.program = program;
         Ok(self.lowered)
     }
@@ -326,11 +341,9 @@ impl Layout {
                 (compare(Binary::GreaterEqual, &address, low), compare(Binary::Less, &address, high));
             binary(Binary::And, above, below)
         };
-        // A number that is too large: nothing is followed from there.
-        let beyond = binary(Binary::Plus, Model::Constant(Value::MAX), Model::Constant(1));
         let choose = |condition, then, other| Model::If(Box::new(condition), Box::new(then), Box::new(other));
         let memory = between(address_number(0), address_number(self.end));
-        let outside = choose(memory, beyond, Model::Constant(-1));
+        let outside = choose(memory, beyond(), self.astray());
         let mut index = choose(between(start, end), plus(address.clone(), -start), outside);
         for gap in self.gaps.get(&class).into_iter().flatten().filter(|_| !own) {
             let hit = match gap.every {
@@ -342,7 +355,7 @@ impl Layout {
                     binary(Binary::And, within, compare(Binary::Equal, &rest, 0))
                 }
             };
-            index = choose(hit, Model::Constant(-1), index);
+            index = choose(hit, self.astray(), index);
         }
         index
     }
@@ -365,7 +378,40 @@ impl Layout {
             };
         }
         let length = if length == usize::MAX { self.lengths[slot >> PART_BITS] } else { length };
-        (self.slot(slot), length, index)
+        (self.slot(slot), length, self.inside(length, index))
+    }
+
+    /// The index of an access to what is not there.
+    fn astray(&self) -> Model {
+        if self.violations { Model::Constant(-1) } else { beyond() }
+    }
+
+    /// An index of an array; where it is outside, nothing is followed unless that is a violation.
+    fn inside(&self, length: usize, index: Model) -> Model {
+        let known = matches!(index, Model::Constant(index) if (0..length as Value).contains(&index));
+        if self.violations || known {
+            return index;
+        }
+        if chooses(&index) {
+            return beyond();
+        }
+        let above = binary(Binary::GreaterEqual, index.clone(), Model::Constant(0));
+        let below = binary(Binary::Less, index.clone(), Model::Constant(length as Value));
+        let inside = binary(Binary::And, above, below);
+        Model::If(Box::new(inside), Box::new(index), Box::new(beyond()))
+    }
+
+    /// What something is divided by.
+    fn divisor(&self, operator: Binary, by: Model) -> Model {
+        let divides = matches!(operator, Binary::Divide | Binary::Remainder);
+        if self.violations || !divides || matches!(by, Model::Constant(number) if number != 0) {
+            return by;
+        }
+        if chooses(&by) {
+            return beyond();
+        }
+        let zero = binary(Binary::Equal, by.clone(), Model::Constant(0));
+        Model::If(Box::new(zero), Box::new(beyond()), Box::new(by))
     }
 
     fn expr(&self, expr: &Model, lowering: &Lowering<'_>) -> Result<Model> {
@@ -376,7 +422,7 @@ impl Layout {
             Model::SharedElement(slot, length, index, span) => {
                 let index = self.expr(index, lowering)?;
                 match self.element(*slot, *length, index, lowering) {
-                    (_, 0, _) => wrong(*span),
+                    (_, 0, _) => Model::SharedElement(0, 1, Box::new(self.astray()), *span),
                     (first, length, Model::Constant(index)) if (0..length as Value).contains(&index) => {
                         Model::Shared(first + index as usize)
                     }
@@ -384,12 +430,14 @@ impl Layout {
                 }
             }
             Model::LocalElement(slot, length, index, span) => {
-                Model::LocalElement(*slot, *length, part(index)?, *span)
+                let index = self.inside(*length, self.expr(index, lowering)?);
+                Model::LocalElement(*slot, *length, Box::new(index), *span)
             }
             Model::Unary(operator, operand) => Model::Unary(*operator, part(operand)?),
             Model::Binary(operator, left, right, span) => {
                 let (left, right) = (part(left)?, part(right)?);
-                match (operator, *left, *right) {
+                let right = self.divisor(*operator, *right);
+                match (operator, *left, right) {
                     (Binary::Plus, Model::Constant(left), Model::Constant(right))
                         if left.checked_add(right).is_some() =>
                     {
@@ -429,7 +477,7 @@ impl Layout {
                 let index = self.expr(&index, lowering)?;
                 match self.element(slot, length, index, lowering) {
                     // Nothing is there: any index of one slot but the first.
-                    (_, 0, _) => Target::SharedElement(0, 1, Model::Constant(-1)),
+                    (_, 0, _) => Target::SharedElement(0, 1, self.astray()),
                     (first, length, Model::Constant(index)) if (0..length as Value).contains(&index) => {
                         Target::Shared(first + index as usize)
                     }
@@ -437,7 +485,8 @@ impl Layout {
                 }
             }
             Target::LocalElement(slot, length, index) => {
-                Target::LocalElement(slot, length, self.expr(&index, lowering)?)
+                let index = self.inside(length, self.expr(&index, lowering)?);
+                Target::LocalElement(slot, length, index)
             }
             Target::Local(_) | Target::Others(_) => place.target,
         };
@@ -466,7 +515,7 @@ impl Layout {
     }
 }
 
-/// An expression that goes wrong where it is evaluated: an index outside of one slot.
-fn wrong(span: Span) -> Model {
-    Model::SharedElement(0, 1, Box::new(Model::Unary(Unary::Minus, Box::new(Model::Constant(1)))), span)
+/// A number that is too large: nothing is followed from there.
+fn beyond() -> Model {
+    binary(Binary::Plus, Model::Constant(Value::MAX), Model::Constant(1))
 }

@@ -1,6 +1,7 @@
 //! Places in which values are stored, and addresses.
 
 use super::body::{Address, Home};
+use super::expressions::chooses;
 use super::{ADDRESSES, Access, Lowering, Model, ObjectId, Part, REGION, Result, refuse};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Storage, Type, VariableId};
@@ -178,6 +179,10 @@ impl Lowering<'_> {
                     base => base,
                 };
                 let mut index = self.value(index)?;
+                if !self.property.memory && chooses(&index) {
+                    // It is looked at more than once: whether it is inside, and which element it is.
+                    index = self.kept(index, expr.span)?;
+                }
                 // Which element of a shared array it is, is found out a step before the access.
                 if matches!(&base, Address::Known(target) if target.is_shared()) {
                     index = self.settled(index, expr.span)?;
@@ -398,6 +403,8 @@ impl Lowering<'_> {
             path: leaf.path,
             ty: slots::values(&leaf.ty),
             scalar: leaf.ty,
+            kind: leaf.kind,
+            joined: leaf.joined,
             initial: is_static.then_some(Model::Constant(0)),
         };
         let parts = slots::leaves(unit, &declared.ty).into_iter().map(part).collect();
@@ -415,7 +422,13 @@ impl Lowering<'_> {
         let unit = self.unit;
         let declared = &unit.variables[variable.0];
         for one in &declared.initial {
-            let Some((offset, ty)) = self.part_at(&declared.ty, &one.path) else { continue };
+            let Some((offset, ty)) = self.part_at(&declared.ty, &one.path) else {
+                // Of an object of the thread library, what is not zero says what kind of mutex it is: 3 is one like any other.
+                if !matches!(self.constant_value(&one.value), Some(0 | 3)) {
+                    return refuse(declared.span, format!("what kind of mutex `{}` is", declared.name));
+                }
+                continue;
+            };
             if matches!(ty, Type::Float(_)) {
                 continue;
             }

@@ -155,7 +155,7 @@ impl Lowering<'_> {
         let Some(initial) = initial else { return Ok(()) };
         if matches!(ty.plain(), Type::Float(_)) {
             walk::values(initial).try_for_each(|value| self.effect(value))?;
-            return Ok(());
+            return self.overwrite(&Expr { kind: ExprKind::Variable(variable), ty: ty.clone(), span }, false);
         }
         if let [Initial { path, value }] = initial
             && path.is_empty()

@@ -8,6 +8,7 @@
 use super::expressions::{applied, converted, integer, number};
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
+use crate::slots::Kind;
 use crate::typed::{Binary, Expr, ExprKind, Function, Int, Type};
 use crate::walk;
 use allways_model::program::{Binary as Operator, Op, Span, Value};
@@ -56,29 +57,34 @@ impl Lowering<'_> {
             | "_Exit"
             | "quick_exit" => {
                 arguments.iter().try_for_each(|argument| self.effect(argument))?;
-                if self.body.atomic > 0 {
-                    // A section that cannot be finished is not begun; a process that ends does nothing any more.
-                    let here = self.here;
-                    self.edge(here, Op::Guard(Model::Constant(0), true), here, span);
-                }
-                self.nowhere(span);
+                self.end_process(span);
                 Ok(Vec::new())
             }
             "__assert_fail" | "__assert" | "__assert_func" | "__assert_rtn" | "__VERIFIER_error"
             | "reach_error" => {
-                self.emit(Op::Error, span)?;
-                self.nowhere(span);
+                self.fail(span)?;
                 Ok(Vec::new())
             }
-            "assert" | "__VERIFIER_assert" | "__ESBMC_assert" | "__CPROVER_assert" | "klee_assert" => {
+            "assert" | "__VERIFIER_assert" | "__ESBMC_assert" | "__CPROVER_assert" | "klee_assert"
+            | "__goblint_check" | "__goblint_assert" => {
                 let holds = self.condition(argument(0)?)?;
-                self.emit(Op::Assert(holds), span)?;
+                if self.property.assertions {
+                    self.emit(Op::Assert(holds), span)?;
+                } else {
+                    let (here, fine, over) = (self.here, self.location(span), self.location(span));
+                    self.edge(here, Op::Guard(holds.clone(), true), fine, span);
+                    self.edge(here, Op::Guard(holds, false), over, span);
+                    self.here = over;
+                    self.end_process(span);
+                    self.here = fine;
+                }
                 zero
             }
             "__VERIFIER_assume"
             | "assume_abort_if_not"
             | "__ESBMC_assume"
             | "__CPROVER_assume"
+            | "__goblint_assume"
             | "assume" => {
                 let holds = self.condition(argument(0)?)?;
                 self.assume(holds, span)?;
@@ -135,6 +141,9 @@ impl Lowering<'_> {
                 Ok(Vec::new())
             }
             _ if self.is_harmless(name) => {
+                if !crate::library::is_of_threads(name) {
+                    self.passes_memory(name, arguments, span)?;
+                }
                 arguments.iter().try_for_each(|argument| self.effect(argument))?;
                 zero
             }
@@ -148,12 +157,34 @@ impl Lowering<'_> {
                     Some(values) => Ok(values),
                     None => {
                         self.lowered.externals.insert(name.to_string());
+                        self.passes_memory(name, arguments, span)?;
                         arguments.iter().try_for_each(|argument| self.effect(argument))?;
                         self.any(call, name)
                     }
                 },
             },
         }
+    }
+
+    /// An assertion fails.
+    pub(super) fn fail(&mut self, span: Span) -> Result<()> {
+        if self.property.assertions {
+            self.emit(Op::Error, span)?;
+            self.nowhere(span);
+        } else {
+            self.end_process(span);
+        }
+        Ok(())
+    }
+
+    /// The process ends.
+    fn end_process(&mut self, span: Span) {
+        if self.body.atomic > 0 {
+            // A section that cannot be finished is not begun; a process that ends does nothing any more.
+            let here = self.here;
+            self.edge(here, Op::Guard(Model::Constant(0), true), here, span);
+        }
+        self.nowhere(span);
     }
 
     /// Functions whose only effect is outside of the program, or nothing that matters here.
@@ -210,9 +241,33 @@ impl Lowering<'_> {
                 | "pthread_setcancelstate"
                 | "__builtin_prefetch"
                 | "__builtin_assume"
+                | "__goblint_split_begin"
+                | "__goblint_split_end"
                 | "setbuf"
                 | "setvbuf"
         )
+    }
+
+    /// Refuses a call after which it matters what a function does with memory that it is passed, and that is not known.
+    fn passes_memory(&self, name: &str, arguments: &[Expr], span: Span) -> Result<()> {
+        let passes = |argument: &Expr| {
+            let inner = walk::through_casts(argument);
+            // Nobody else writes a literal, or accesses a variable whose address is not kept.
+            let own = matches!(&inner.kind, ExprKind::AddressOf(place)
+                if matches!(place.kind, ExprKind::Variable(variable)
+                    if self.unit.is_string_literal(variable)
+                        || crate::pointers::is_automatic(self.unit, variable)
+                            && !self.pointers.escapes.contains(&variable)));
+            let file = |to: &Type| matches!(to, Type::Record(record)
+                if matches!(&*self.unit.records[record.0].name, "_IO_FILE" | "FILE"));
+            matches!(argument.ty.plain(), Type::Pointer(to) if !file(to.plain()))
+                && !own
+                && !matches!(inner.kind, ExprKind::Int(_))
+        };
+        if self.property.races && arguments.iter().any(passes) {
+            return refuse(span, format!("what `{name}` accesses is not known"));
+        }
+        Ok(())
     }
 
     /// Any value of the type of a call.
@@ -251,6 +306,7 @@ impl Lowering<'_> {
             "pthread_mutexattr_settype" => done,
             "pthread_mutex_init" | "mtx_init" | "pthread_rwlock_init" | "pthread_spin_init" => {
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 self.store(&place, Model::Constant(0), span)?;
                 done
             }
@@ -261,6 +317,7 @@ impl Lowering<'_> {
             }
             "pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock" => {
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 self.store(&place, Model::Constant(0), span)?;
                 done
             }
@@ -272,6 +329,7 @@ impl Lowering<'_> {
             | "mtx_timedlock" => {
                 let held = if name.contains("rwlock") { -1 } else { 1 };
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 let found = self.load(&place, span);
                 let free = equals(found.clone(), 0);
                 let result = self.temporary(span);
@@ -286,6 +344,7 @@ impl Lowering<'_> {
             }
             "pthread_rwlock_tryrdlock" => {
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 let found = self.load(&place, span);
                 let free = binary(Operator::GreaterEqual, found.clone(), Model::Constant(0));
                 let more = binary(Operator::Plus, found.clone(), Model::Constant(1));
@@ -299,6 +358,7 @@ impl Lowering<'_> {
             }
             "pthread_rwlock_rdlock" => {
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 let found = self.load(&place, span);
                 let free = binary(Operator::GreaterEqual, found.clone(), Model::Constant(0));
                 let more = binary(Operator::Plus, found, Model::Constant(1));
@@ -307,6 +367,7 @@ impl Lowering<'_> {
             }
             "pthread_rwlock_unlock" => {
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 let found = self.load(&place, span);
                 let reading = binary(Operator::Greater, found.clone(), Model::Constant(0));
                 let fewer = binary(Operator::Minus, found, Model::Constant(1));
@@ -319,6 +380,7 @@ impl Lowering<'_> {
                     return refuse(span, format!("`{name}` without a mutex"));
                 };
                 let place = self.target_of(mutex)?;
+                self.specially(&place, Kind::Library);
                 self.store(&place, Model::Constant(0), span)?;
                 self.take(mutex, 1, span)?;
                 if !name.contains("timed") {
@@ -331,12 +393,15 @@ impl Lowering<'_> {
             "sem_init" => {
                 let Some(value) = arguments.get(2) else { return refuse(span, "`sem_init` without a value") };
                 let value = self.value(value)?;
+                let value = self.settled(value, span)?;
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 self.store(&place, value, span)?;
                 done
             }
             "sem_wait" => {
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 let found = self.load(&place, span);
                 let some = binary(Operator::Greater, found.clone(), Model::Constant(0));
                 let fewer = binary(Operator::Minus, found, Model::Constant(1));
@@ -348,6 +413,7 @@ impl Lowering<'_> {
                     return refuse(span, "`sem_getvalue` without a place");
                 };
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 let found = self.kept(self.load(&place, span), span)?;
                 let to = self.target_of(to)?;
                 self.store(&to, found, span)?;
@@ -356,6 +422,7 @@ impl Lowering<'_> {
             // Who waits for a while and gets it could have come later.
             "sem_trywait" | "sem_timedwait" => {
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 let found = self.load(&place, span);
                 let some = binary(Operator::Greater, found.clone(), Model::Constant(0));
                 let fewer = binary(Operator::Minus, found.clone(), Model::Constant(1));
@@ -371,6 +438,7 @@ impl Lowering<'_> {
             }
             "sem_post" => {
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 let more = binary(Operator::Plus, self.load(&place, span), Model::Constant(1));
                 self.store_at_once(vec![(place, more)], None, span)?;
                 done
@@ -414,6 +482,7 @@ impl Lowering<'_> {
                     return refuse(span, format!("`{name}` without a function"));
                 };
                 let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
                 let found = self.load(&place, span);
                 let result = self.block(1, span);
                 // 0: not yet; 1: under way, so wait; 2: done.
@@ -430,6 +499,7 @@ impl Lowering<'_> {
                 self.edge(here, Op::Guard(first, false), over, span);
                 self.here = run;
                 self.call(call, through_address(routine), &[])?;
+                self.specially(&place, Kind::Library);
                 self.store(&place, Model::Constant(2), span)?;
                 self.jump(over, span);
                 self.here = over;
@@ -447,8 +517,33 @@ impl Lowering<'_> {
     /// Takes a lock that is free.
     fn take(&mut self, object: &Expr, held: Value, span: Span) -> Result<()> {
         let place = self.target_of(object)?;
+        self.specially(&place, Kind::Library);
         let free = equals(self.load(&place, span), 0);
         self.store_at_once(vec![(place, Model::Constant(held))], Some(free), span)
+    }
+
+    /// Evaluates the memory orders of an atomic operation. One that is weaker than sequentially consistent may not order the
+    /// accesses around it, and races that are there for this reason only would not be seen.
+    fn orders(&mut self, name: &str, arguments: &[Expr], span: Span) -> Result<()> {
+        const SEQUENTIALLY_CONSISTENT: i128 = 5;
+        if !name.starts_with("__atomic_") {
+            return Ok(());
+        }
+        let from = match name.trim_start_matches("__atomic_") {
+            "load_n" | "test_and_set" | "clear" => 1,
+            "exchange" => 3,
+            name if name.starts_with("compare_exchange") => 4,
+            _ => 2,
+        };
+        let mut weak = false;
+        for order in arguments.iter().skip(from) {
+            self.effect(order)?;
+            weak |= self.constant_value(order) != Some(SEQUENTIALLY_CONSISTENT);
+        }
+        if weak {
+            return refuse(span, format!("`{name}` with a weak memory order, which may not order other accesses"));
+        }
+        Ok(())
     }
 
     /// The builtins of compilers for atomic operations.
@@ -466,6 +561,9 @@ impl Lowering<'_> {
         let inner = walk::through_casts(pointer);
         let Type::Pointer(ty) = inner.ty.plain() else { return Ok(None) };
         let ty = ty.plain().clone();
+        if self.property.races {
+            self.orders(name, arguments, span)?;
+        }
         let place = self.target_of(pointer)?;
         let old = self.load(&place, span);
         let word = word.strip_suffix("_n").unwrap_or(word);
@@ -486,12 +584,16 @@ impl Lowering<'_> {
             "synchronize" => Ok(Some(Vec::new())),
             "load" if by_address => {
                 let Some(to) = arguments.get(1) else { return Ok(None) };
+                self.specially(&place, Kind::Atomic);
                 let kept = self.kept(old, span)?;
                 let to = self.target_of(to)?;
                 self.store(&to, kept, span)?;
                 Ok(Some(Vec::new()))
             }
-            "load" => Ok(Some(vec![self.kept(old, span)?])),
+            "load" => {
+                self.specially(&place, Kind::Atomic);
+                Ok(Some(vec![self.kept(old, span)?]))
+            }
             "store" | "lock_release" | "clear" | "exchange" | "lock_test_and_set" | "test_and_set" => {
                 let new = match word {
                     "lock_release" | "clear" => Model::Constant(0),
@@ -506,6 +608,7 @@ impl Lowering<'_> {
                 };
                 let slot = self.temporary(span);
                 let returns = matches!(word, "exchange" | "lock_test_and_set" | "test_and_set");
+                self.specially(&place, Kind::Atomic);
                 if !returns {
                     self.store(&place, new, span)?;
                     return Ok(Some(Vec::new()));
@@ -523,6 +626,7 @@ impl Lowering<'_> {
                 let slot = self.temporary(span);
                 let same = binary(Operator::Equal, old.clone(), expected.clone());
                 let after = Model::If(Box::new(same), Box::new(new), Box::new(old.clone()));
+                self.specially(&place, Kind::Atomic);
                 self.store_at_once(vec![(Target::Local(slot), old), (place, after)], None, span)?;
                 Ok(Some(vec![match word {
                     "val_compare_and_swap" => Model::Local(slot),
@@ -546,6 +650,7 @@ impl Lowering<'_> {
                 let slot = self.block(1, span);
                 let same = binary(Operator::Equal, old.clone(), wanted.clone());
                 let after = Model::If(Box::new(same), Box::new(new), Box::new(old.clone()));
+                self.specially(&place, Kind::Atomic);
                 self.store_at_once(vec![(Target::Local(slot), old), (place, after)], None, span)?;
                 // What was found is stored where the expected value was; if it was that, nothing changes.
                 self.store(&expected, Model::Local(slot), span)?;
@@ -575,6 +680,7 @@ impl Lowering<'_> {
                 let amount = operand(self, 1)?;
                 let slot = self.temporary(span);
                 let after = applied(operator, int, old.clone(), amount.clone(), span);
+                self.specially(&place, Kind::Atomic);
                 self.store_at_once(vec![(Target::Local(slot), old), (place, after)], None, span)?;
                 Ok(Some(vec![match fetch_first {
                     true => Model::Local(slot),

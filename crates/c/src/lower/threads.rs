@@ -217,6 +217,9 @@ impl Lowering<'_> {
             return refuse(span, "a thread is created inside an atomic section");
         }
         let started = walk::through_casts(start);
+        if self.property.races {
+            self.touch(start)?;
+        }
         let functions = match &started.kind {
             ExprKind::AddressOf(place) | ExprKind::Load(place)
                 if matches!(place.kind, ExprKind::Function(_)) =>
@@ -283,7 +286,13 @@ impl Lowering<'_> {
         });
         // The caller learns the number before the thread can run.
         self.tell_number(to, thread as Value + 1, span)?;
-        self.store_at_once(stores, None, span)
+        self.store_at_once(stores, None, span)?;
+        self.tell_number_late(to, thread as Value + 1, span)
+    }
+
+    /// POSIX lets the number of a thread be stored when the thread runs already.
+    fn tell_number_late(&mut self, to: Option<&Expr>, number: Value, span: Span) -> Result<()> {
+        if self.property.races { self.tell_number(to, number, span) } else { Ok(()) }
     }
 
     /// Stores the number of a thread where its creator wants it.
@@ -332,7 +341,8 @@ impl Lowering<'_> {
         };
         self.tell_number(to, 0, span)?;
         let more = binary(Operator::Plus, Model::Shared(created), Model::Constant(1));
-        self.store_at_once(vec![(Target::Shared(created), more)], None, span)
+        self.store_at_once(vec![(Target::Shared(created), more)], None, span)?;
+        self.tell_number_late(to, 0, span)
     }
 
     /// Whether threads that run a function cannot be told apart: neither they nor what they call keep addresses of

@@ -28,7 +28,7 @@ pub fn programs(text: &str) -> Result<[Program; 2], String> {
         lines.join("; ")
     };
     let unit = sema::analyse(text.as_bytes(), &map, DataModel::Lp64).map_err(messages)?;
-    let mut plain = lower::lower(&unit).map_err(|error| error.message)?.program;
+    let mut plain = lower::lower(&unit, Default::default()).map_err(|error| error.message)?.program;
     fuse::forget_unreachable(&mut plain);
     let fused = read(text.as_bytes(), &map, DataModel::Lp64).map_err(messages)?.program;
     let mut both = [plain, fused];
