@@ -184,6 +184,11 @@ fn accesses(op: &Op, see: &mut dyn FnMut(Slot, usize, bool)) {
 
 /// The slots that more than one thread accesses, one of them writing.
 pub fn visible_slots(program: &Program) -> Vec<bool> {
+    visible_locations(program, |slot| slot)
+}
+
+/// The slots of which more than one thread accesses one, one of them writing, where a slot stands for several.
+pub(crate) fn visible_locations(program: &Program, stands: impl Fn(Slot) -> Slot) -> Vec<bool> {
     let mut found = vec![Access::default(); program.shared_slots()];
     for (template, of) in program.templates.iter().enumerate() {
         let many = of.spawned || of.count != allways_model::program::Count::Fixed(1);
@@ -192,7 +197,8 @@ pub fn visible_slots(program: &Program) -> Vec<bool> {
         while let Some(location) = todo.pop() {
             for edge in &program.locations[location].edges {
                 accesses(&edge.op, &mut |slot, length, written| {
-                    for access in &mut found[slot..slot + length] {
+                    for slot in slot..slot + length {
+                        let access = &mut found[stands(slot)];
                         access.many |= many || access.who.is_some_and(|who| who != template);
                         access.who = Some(template);
                         access.written |= written;

@@ -33,8 +33,8 @@ mod synchronisation;
 mod threads;
 
 use crate::pointers::{Class, Pointers, Site};
-use crate::sema::CError;
 use crate::property::Property;
+use crate::sema::CError;
 use crate::slots::{self, Kind};
 use crate::typed::{Expr, FunctionId, Type, Unit, VariableId};
 use allways_model::program::{

@@ -18,7 +18,7 @@
 //! Slots that only one thread accesses, or nobody writes, are left alone. What is accessed, and whether at all, is what the
 //! expressions of a step say: `&&`, `||` and `?:` access only what they need.
 
-use crate::fuse::{inside_sections, visible_slots};
+use crate::fuse::{inside_sections, visible_locations};
 use crate::lower::Lowered;
 use crate::slots::Kind;
 use allways_model::program::{
@@ -42,7 +42,7 @@ struct Access {
 
 /// Makes a program go wrong where two threads race.
 pub fn watch(lowered: &mut Lowered) {
-    let visible = visible_slots(&lowered.program);
+    let visible = visible_locations(&lowered.program, |slot| lowered.cells[slot].1);
     let inside = inside_sections(&lowered.program);
     let count = lowered.program.locations.len();
     let mut accesses: Vec<Vec<Access>> = Vec::with_capacity(count);
@@ -116,7 +116,7 @@ fn is_counted(access: &mut Access, location: LocationId, lowered: &Lowered, visi
         }
     }
     let mut slots = access.first..access.first + access.length;
-    slots.any(|slot| visible[slot] && lowered.cells[slot].0 != Kind::Library)
+    slots.any(|slot| visible[lowered.cells[slot].1] && lowered.cells[slot].0 != Kind::Library)
 }
 
 struct Watching {
@@ -213,7 +213,8 @@ impl Watching {
         let stopped = add(Vec::new());
         program.locations[error].edges.push(Edge { op: Op::Error, to: error, span });
         // Most often nobody is watched, and then nothing else needs to be looked at.
-        let looks = both(binary(Binary::Unequal, watched.clone(), Expr::Constant(0)), both(happens.clone(), looks));
+        let looks =
+            both(binary(Binary::Unequal, watched.clone(), Expr::Constant(0)), both(happens.clone(), looks));
         program.locations[location].edges.push(Edge { op: Op::Guard(looks, true), to: error, span });
         let reads_matter = range.clone().any(|slot| self.written_atomically[self.cells[slot].1]);
         let stops = not(atomic);

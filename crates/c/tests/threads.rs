@@ -239,7 +239,8 @@ fn who_waits_for_a_while_may_get_nothing() {
     let recursive = "pthread_mutex_t m; int main(void) { pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_settype(&a, 1); pthread_mutex_init(&m, &a); pthread_mutex_lock(&m); pthread_mutex_lock(&m); result = 1; }";
     let text = format!("{PRELUDE}unsigned result; {recursive}");
     let map = LineMap::identity(text.as_bytes());
-    let read = allways_c::read(text.as_bytes(), &map, DataModel::Lp64, Default::default()).expect("it is read");
+    let read =
+        allways_c::read(text.as_bytes(), &map, DataModel::Lp64, Default::default()).expect("it is read");
     assert!(read.left_out.iter().any(|(_, why)| why.contains("recursive")), "{:?}", read.left_out);
 }
 

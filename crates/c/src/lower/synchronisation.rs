@@ -258,8 +258,10 @@ impl Lowering<'_> {
                     if self.unit.is_string_literal(variable)
                         || crate::pointers::is_automatic(self.unit, variable)
                             && !self.pointers.escapes.contains(&variable)));
-            let file = |to: &Type| matches!(to, Type::Record(record)
-                if matches!(&*self.unit.records[record.0].name, "_IO_FILE" | "FILE"));
+            let file = |to: &Type| {
+                matches!(to, Type::Record(record)
+                if matches!(&*self.unit.records[record.0].name, "_IO_FILE" | "FILE"))
+            };
             matches!(argument.ty.plain(), Type::Pointer(to) if !file(to.plain()))
                 && !own
                 && !matches!(inner.kind, ExprKind::Int(_))
@@ -541,7 +543,10 @@ impl Lowering<'_> {
             weak |= self.constant_value(order) != Some(SEQUENTIALLY_CONSISTENT);
         }
         if weak {
-            return refuse(span, format!("`{name}` with a weak memory order, which may not order other accesses"));
+            return refuse(
+                span,
+                format!("`{name}` with a weak memory order, which may not order other accesses"),
+            );
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub fn programs(text: &str) -> Result<[Program; 2], String> {
     let unit = sema::analyse(text.as_bytes(), &map, DataModel::Lp64).map_err(messages)?;
     let mut plain = lower::lower(&unit, Default::default()).map_err(|error| error.message)?.program;
     fuse::forget_unreachable(&mut plain);
-    let fused = read(text.as_bytes(), &map, DataModel::Lp64).map_err(messages)?.program;
+    let fused = read(text.as_bytes(), &map, DataModel::Lp64, Default::default()).map_err(messages)?.program;
     let mut both = [plain, fused];
     both.iter_mut().for_each(initialise);
     Ok(both)
