@@ -295,7 +295,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
-            may_not_create = lowered.may_not_create;
+            may_not_create = lowered.may_not_create && lowered.main_may_exit;
             (Some(lowered.program), lowered.externals, lowered.widened)
         }
         Err(errors) => {

@@ -90,7 +90,7 @@ pub fn fuse(program: &mut Program) {
 }
 
 /// Whether a thread may be stuck at a location with these edges.
-fn may_wait(edges: &[Edge]) -> bool {
+pub(crate) fn may_wait(edges: &[Edge]) -> bool {
     let mut conditions: Vec<(&Expr, bool)> = Vec::new();
     for edge in edges {
         match &edge.op {

@@ -22,6 +22,7 @@
 
 mod body;
 mod calls;
+mod conditions;
 mod constants;
 mod expressions;
 mod heap;
@@ -71,6 +72,8 @@ pub struct Lowered {
     pub left_out: Vec<(Span, String)>,
     /// Whether a thread may never be created; one that waits for that is then no sign of a deadlock.
     pub may_not_create: bool,
+    /// Whether `main` may end before the process does.
+    pub main_may_exit: bool,
     /// Where more behaviours are allowed than the program has; a counterexample may then be none.
     pub widened: Vec<(Span, &'static str)>,
     /// How accesses to each shared slot take part in data races, and which slot stands for its memory location.
@@ -162,6 +165,10 @@ struct Lowering<'u> {
     integers: Vec<Class>,
     /// Which member of a union is accessed.
     members: HashMap<usize, usize>,
+    /// Whether the process has ended, where it is looked for deadlocks.
+    over: Option<Slot>,
+    /// Signals to condition variables that wake one of the threads that wait, whichever these will be.
+    signals: Vec<conditions::Signal>,
     /// Places that steps from a location access atomically, or for the thread library.
     special: HashMap<LocationId, (places::Target, Kind)>,
     /// Whether an edge leads to a location.
@@ -184,6 +191,7 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         externals: BTreeSet::new(),
         left_out: Vec::new(),
         may_not_create: false,
+        main_may_exit: false,
         widened: Vec::new(),
         cells: Vec::new(),
         special: HashMap::new(),
@@ -211,6 +219,8 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         accesses: Vec::new(),
         integers: Vec::new(),
         members: HashMap::new(),
+        over: None,
+        signals: Vec::new(),
         special: HashMap::new(),
         reached: Vec::new(),
         body: Body::default(),
@@ -219,6 +229,10 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
     };
     lowering.ended = lowering.hidden("#ended");
     lowering.results = lowering.hidden("#returned");
+    if property.deadlocks {
+        let over = lowering.hidden("#over");
+        lowering.over = Some(lowering.part(over, Type::Int(slots::INT), 0));
+    }
     lowering.main(FunctionId(main))?;
     while let Some(start) = lowering.starts.pop() {
         lowering.thread(start)?;

@@ -42,6 +42,8 @@ struct Gap {
 
 impl Lowering<'_> {
     pub(super) fn finish(mut self) -> Result<Lowered> {
+        self.wake_one();
+        self.let_go();
         let mut shared: Vec<Variable> = Vec::new();
         let mut layout = Layout {
             first: vec![0; self.objects.len()],

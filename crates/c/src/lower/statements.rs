@@ -386,11 +386,18 @@ impl Lowering<'_> {
     /// A step that can be taken only if a condition holds.
     pub(super) fn assume(&mut self, condition: Model, span: Span) -> Result<()> {
         match condition {
-            Model::Constant(0) => {
-                self.nowhere(span);
+            // A run that is not to be looked at is as good as one that has ended.
+            Model::Constant(0) => self.end_process(span),
+            Model::Constant(_) => Ok(()),
+            condition if self.over.is_some() => {
+                let (here, fine, over) = (self.here, self.location(span), self.location(span));
+                self.edge(here, Op::Guard(condition.clone(), true), fine, span);
+                self.edge(here, Op::Guard(condition, false), over, span);
+                self.here = over;
+                self.end_process(span)?;
+                self.here = fine;
                 Ok(())
             }
-            Model::Constant(_) => Ok(()),
             condition => self.emit(Op::Guard(condition, true), span),
         }
     }

@@ -57,7 +57,7 @@ impl Lowering<'_> {
             | "_Exit"
             | "quick_exit" => {
                 arguments.iter().try_for_each(|argument| self.effect(argument))?;
-                self.end_process(span);
+                self.end_process(span)?;
                 Ok(Vec::new())
             }
             "__assert_fail" | "__assert" | "__assert_func" | "__assert_rtn" | "__VERIFIER_error"
@@ -75,7 +75,7 @@ impl Lowering<'_> {
                     self.edge(here, Op::Guard(holds.clone(), true), fine, span);
                     self.edge(here, Op::Guard(holds, false), over, span);
                     self.here = over;
-                    self.end_process(span);
+                    self.end_process(span)?;
                     self.here = fine;
                 }
                 zero
@@ -134,6 +134,9 @@ impl Lowering<'_> {
                 let right = self.value(argument(1)?)?;
                 Ok(vec![number(binary(Operator::Equal, left, right))])
             }
+            _ if self.over.is_some() && super::conditions::is_one(name) => {
+                self.condition_variable(name, arguments, span)
+            }
             _ if crate::library::is_refused(name) => refuse(span, format!("`{name}` is not followed")),
             // Whether it fails depends on what became of the thread; who asks is not followed.
             "pthread_detach" | "thrd_detach" => {
@@ -171,20 +174,26 @@ impl Lowering<'_> {
         if self.property.assertions {
             self.emit(Op::Error, span)?;
             self.nowhere(span);
+            Ok(())
         } else {
-            self.end_process(span);
+            self.end_process(span)
         }
-        Ok(())
     }
 
     /// The process ends.
-    fn end_process(&mut self, span: Span) {
-        if self.body.atomic > 0 {
+    pub(super) fn end_process(&mut self, span: Span) -> Result<()> {
+        if let Some(over) = self.over {
+            if self.body.atomic > 0 {
+                return refuse(span, "the process ends inside an atomic section");
+            }
+            self.store(&Target::Shared(over), Model::Constant(1), span)?;
+        } else if self.body.atomic > 0 {
             // A section that cannot be finished is not begun; a process that ends does nothing any more.
             let here = self.here;
             self.edge(here, Op::Guard(Model::Constant(0), true), here, span);
         }
         self.nowhere(span);
+        Ok(())
     }
 
     /// Functions whose only effect is outside of the program, or nothing that matters here.
@@ -517,7 +526,7 @@ impl Lowering<'_> {
     }
 
     /// Takes a lock that is free.
-    fn take(&mut self, object: &Expr, held: Value, span: Span) -> Result<()> {
+    pub(super) fn take(&mut self, object: &Expr, held: Value, span: Span) -> Result<()> {
         let place = self.target_of(object)?;
         self.specially(&place, Kind::Library);
         let free = equals(self.load(&place, span), 0);
@@ -706,7 +715,7 @@ fn through_address(expr: &Expr) -> &Expr {
 
 /// What a function of the thread library returns if it did not get what it asked for: `EBUSY` or `ETIMEDOUT`, and those of
 /// C11's own functions.
-fn busy_code(name: &str) -> Value {
+pub(super) fn busy_code(name: &str) -> Value {
     match (name.starts_with("pthread_"), name.contains("timed")) {
         (true, false) => 16,
         (true, true) => 110,

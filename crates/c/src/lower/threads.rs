@@ -64,14 +64,16 @@ impl Lowering<'_> {
     pub(super) fn main(&mut self, function: FunctionId) -> Result<()> {
         let span = self.unit.functions[function.0].span;
         self.template("main".to_string(), Count::Fixed(1), false, span);
-        let start = Start {
-            function,
-            template: 0,
-            many: false,
-            thread: None,
-            created: None,
-            argument: Argument::Nothing,
+        // Of its parameters, the number of arguments is any that is not negative; what they are is not known.
+        let first = self.unit.functions[function.0].parameters.first();
+        let counts = |&variable: &VariableId| {
+            *self.unit.variables[variable.0].ty.plain() == Type::Int(crate::slots::INT)
         };
+        let argument = match first.is_some_and(counts) {
+            true => Argument::Constant(Model::Choose(0, Value::from(i32::MAX))),
+            false => Argument::Nothing,
+        };
+        let start = Start { function, template: 0, many: false, thread: None, created: None, argument };
         self.thread(start)
     }
 
@@ -167,6 +169,9 @@ impl Lowering<'_> {
         self.close_labels();
         self.jump(back, span);
         self.here = back;
+        if start.template == 0 && self.over.is_some() {
+            self.end_process(span)?;
+        }
         self.end(result.first().map(|&slot| Model::Local(slot)), span)?;
         let body = std::mem::take(&mut self.body);
         let procedure = &mut self.procedures[procedure];
@@ -202,6 +207,7 @@ impl Lowering<'_> {
         if self.body.atomic > 0 {
             return refuse(span, "a thread ends inside an atomic section");
         }
+        self.lowered.main_may_exit |= self.body.number == 0;
         self.end(value, span)
     }
 
@@ -255,7 +261,7 @@ impl Lowering<'_> {
             return self.tell_number(to, 0, span);
         }
         let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
-        if constant && !self.joins && self.alike(function) {
+        if constant && !self.joins && self.over.is_none() && self.alike(function) {
             return self.create_one_more(to, function, &name, argument, span);
         }
         let flags = self.hidden(&format!("#created {name}"));
