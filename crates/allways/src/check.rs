@@ -118,7 +118,17 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
         .unwrap_or_else(|| Outcome::unknown(StopReason::GaveUp("nothing applies".to_string())))
         .by(engine.info());
     confirm(&forms, &mut outcome, budget);
+    if let (Verdict::Safe(_), Some(why)) = (&outcome.verdict, &task.narrowed) {
+        outcome.verdict = Verdict::Unknown(StopReason::GaveUp(why.clone()));
+        outcome.certified = false;
+    }
     if let (Verdict::Unsafe(_), Some(why)) = (&outcome.verdict, &task.widened) {
+        if let Some(exact) = &task.exact {
+            let checked = check(exact, request, budget)?;
+            if matches!(checked.verdict, Verdict::Unsafe(_)) {
+                return Ok(checked);
+            }
+        }
         outcome.verdict =
             Verdict::Unknown(StopReason::GaveUp(format!("the counterexample may be none: {why}")));
         outcome.certified = false;

@@ -150,6 +150,8 @@ pub struct Options {
     pub strict: bool,
     /// Of a C program, what counts as going wrong, if that is said.
     pub property: Option<CProperty>,
+    /// Of a C program: whether all atomic operations are taken for sequentially consistent ones.
+    pub sequentially_consistent: bool,
 }
 
 /// A notation that can be read.
@@ -221,7 +223,15 @@ impl Reading<'_> {
         let Some(parsed) = parsed else { return Err(LoadError::Faulty(Box::new(diagnostics))) };
         let property = Property { deadlock: self.options.deadlock, ..Property::default() };
         let (threads, source) = (self.options.threads.clone(), self.source);
-        let task = Task { model: model(parsed), property, threads, source, widened: None };
+        let task = Task {
+            model: model(parsed),
+            property,
+            threads,
+            source,
+            widened: None,
+            exact: None,
+            narrowed: None,
+        };
         Ok(Loaded { task, diagnostics, warnings: Vec::new() })
     }
 }
@@ -256,33 +266,23 @@ fn read_program(
 /// How many places of a C program that are not followed are named.
 const LEFT_OUT_SHOWN: usize = 3;
 
-/// Where a comment states a property (in ACSL), which would be overlooked.
-fn annotation(text: &[u8]) -> Option<usize> {
-    let words: [&[u8]; 4] = [b"//@ assert", b"//@assert", b"/*@ assert", b"/*@assert"];
-    words.iter().find_map(|word| text.windows(word.len()).position(|part| part == *word))
-}
-
 /// Reads a C program; `.c` files through the preprocessor.
 fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let Options { init, targets, threads, data_model, preprocessor, strict, property, deadlock, .. } =
         reading.options;
     let mut property = property.unwrap_or_default();
     property.deadlocks |= deadlock;
+    let sequentially_consistent = reading.options.sequentially_consistent;
     reading.refuse(&[
         (init.is_some(), "--init is for .pds files", "the program says itself where it starts"),
         (!targets.is_empty(), "--target is for .pds files", "write `assert` into the program"),
     ])?;
     let own = reading.source.text.clone();
-    if let Some(place) = annotation(&own) {
-        let what = "properties in comments are not read: write them as `assert(…)`".to_string();
-        let span = place..place + 3;
-        let mut diagnostics = Diagnostics::default();
-        diagnostics.add(Severity::Error, span, || (what, None));
-        return reading.loaded(None, diagnostics, |program| Model::Program(Arc::new(program)));
-    }
     let is_source = reading.path.extension().is_some_and(|ending| ending == "c");
     let parsed = if is_source {
-        let text = allways_c::source::preprocess_for(reading.path, preprocessor.as_deref(), *data_model)
+        let comments = allways_c::annotations::are_there(&own);
+        let command = preprocessor.as_deref();
+        let text = allways_c::source::preprocess_for(reading.path, command, *data_model, comments)
             .map_err(|error| LoadError::Unfit("the preprocessor fails".to_string(), error))?;
         let map = LineMap::of_source(&text, &reading.path.to_string_lossy(), &own);
         allways_c::read(&text, &map, *data_model, property)
@@ -292,10 +292,13 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let mut diagnostics = Diagnostics::default();
     let mut left_out = Vec::new();
     let mut may_not_create = false;
+    let (mut weak, mut exact) = (None, None);
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
             may_not_create = lowered.may_not_create && lowered.main_may_exit;
+            weak = lowered.weak;
+            exact = lowered.exact;
             (Some(lowered.program), lowered.externals, lowered.widened)
         }
         Err(errors) => {
@@ -333,8 +336,20 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     }
     // Only what the program contains can widen it.
     loaded.task.widened = widened.first().map(|(span, why)| format!("line {}: {why}", span.line));
+    if let Some(program) = exact {
+        let model = Model::Program(Arc::new(program));
+        loaded.task.exact = Some(Box::new(Task { model, widened: None, ..loaded.task.clone() }));
+    }
+    if let Some((span, order)) = weak.filter(|_| !sequentially_consistent) {
+        loaded.task.narrowed = Some(format!(
+            "it is safe under sequential consistency, but line {} uses {order}, and weak memory is not modelled \
+             (--memory-model sc takes it for the strong order)",
+            span.line
+        ));
+    }
     if loaded.task.property.deadlock && may_not_create {
         let why = "a thread that is never created counts as one that waits".to_string();
+        loaded.task.exact = None;
         loaded.task.widened.get_or_insert(why);
     }
     Ok(loaded)

@@ -125,9 +125,12 @@ fn each_part(expr: &mut Expr, see: &mut dyn FnMut(&mut Expr)) {
     see(expr);
 }
 
-/// Narrows choices that are compared at once with a constant.
+/// Narrows choices that are compared at once with a constant, or brought into a range.
 fn compared(op: &mut Op) {
     each_expr(op, &mut |expr| {
+        if let Some((low, high)) = brought_into(expr) {
+            *expr = Expr::Choose(low, high);
+        }
         let Expr::Binary(operator, left, right, _) = expr else { return };
         if !compares(*operator) {
             return;
@@ -139,6 +142,28 @@ fn compared(op: &mut Op) {
             (*low, *high) = (least.clamp(*low, *high), most.clamp(*low, *high));
         }
     });
+}
+
+/// All values of an expression that brings any number into a range, if these are all numbers of the range.
+fn brought_into(expr: &Expr) -> Option<(Value, Value)> {
+    match expr {
+        Expr::Unary(Unary::Wrap(machine), part) => {
+            let Expr::Choose(low, high) = **part else { return None };
+            let (least, most) = machine.bounds();
+            let (least, most) = (Value::try_from(least).ok()?, Value::try_from(most).ok()?);
+            (high.abs_diff(low) >= most.abs_diff(least)).then_some((least, most))
+        }
+        Expr::Binary(Binary::Remainder, left, right, _) => {
+            let (Expr::Choose(low, high), Expr::Constant(by)) = (&**left, &**right) else { return None };
+            let most = by.checked_sub(1).filter(|&most| most >= 0)?;
+            match (*low <= -most, *low >= 0, *high >= most) {
+                (true, _, true) => Some((-most, most)),
+                (_, true, true) if high.abs_diff(*low) >= most.unsigned_abs() => Some((0, most)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 impl Groups {

@@ -1,12 +1,15 @@
 //! C programs with threads, as programs of the model.
 //!
 //! The way of a text: [`source`] runs the preprocessor where one is needed and keeps the way back from its lines to those
-//! of the user; `normalise` takes out what the parser does not read; [`sema`] resolves names and types ([`typed`]);
-//! [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
+//! of the user; [`annotations`] makes calls of assertions in comments; `normalise` takes out what the parser does not read;
+//! [`sema`] resolves names and types ([`typed`]); [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
 //! `races` watches for data races if they are asked for; [`fuse`](mod@fuse) joins the steps that no other thread can see.
 
+pub mod annotations;
 mod choices;
 pub mod fuse;
+mod indeterminate;
+mod irrelevant;
 mod lexer;
 pub mod library;
 pub mod lower;
@@ -20,7 +23,9 @@ pub mod slots;
 pub mod source;
 pub mod typed;
 pub mod walk;
+mod webs;
 
+use allways_model::program::Program;
 use lower::Lowered;
 use property::Property;
 use sema::CError;
@@ -35,13 +40,25 @@ pub fn read(
     model: DataModel,
     property: Property,
 ) -> Result<Lowered, Vec<CError>> {
-    let unit = sema::analyse(text, map, model)?;
+    let text = annotations::written_out(text)
+        .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
+    let unit = sema::analyse(&text, map, model)?;
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
     if property.races {
         races::watch(&mut lowered);
+        lowered.exact = None;
     }
-    fuse::forget_unreachable(&mut lowered.program);
-    choices::narrow(&mut lowered.program);
-    fuse::fuse(&mut lowered.program);
+    finish(&mut lowered.program);
+    lowered.exact.iter_mut().for_each(finish);
     Ok(lowered)
+}
+
+/// Makes a program smaller.
+fn finish(program: &mut Program) {
+    fuse::forget_unreachable(program);
+    let apart = webs::split(program);
+    irrelevant::forget(program);
+    choices::narrow(program);
+    webs::join(program, &apart);
+    fuse::fuse(program);
 }

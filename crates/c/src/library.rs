@@ -32,6 +32,12 @@ pub enum Flow {
     Returns,
     /// What a thread returned is stored where the second argument points to.
     Joins,
+    /// An argument is kept for the thread that calls.
+    KeptForThread,
+    /// The result is what was kept for the thread that calls.
+    TakenByThread,
+    /// A function, the second argument, is called with what was kept for a thread.
+    CalledByThread,
 }
 
 /// How addresses flow through a call of a function.
@@ -43,6 +49,9 @@ pub fn flow(name: &str) -> Flow {
         "thrd_create" => Flow::StartsThread { start: 1, argument: 2 },
         "pthread_exit" | "thrd_exit" => Flow::Returns,
         "pthread_join" | "thrd_join" => Flow::Joins,
+        "pthread_setspecific" | "tss_set" => Flow::KeptForThread,
+        "pthread_getspecific" | "tss_get" => Flow::TakenByThread,
+        "pthread_key_create" | "tss_create" => Flow::CalledByThread,
         "memcpy" | "memmove" | "__builtin_memcpy" | "__builtin_memmove" => Flow::Copies,
         _ if is_exchange(name) && by_address(name) => Flow::Exchanges,
         _ if is_exchange(name) => Flow::Stores { to: 0, value: if name.contains("compare") { 2 } else { 1 } },
@@ -103,7 +112,6 @@ pub fn is_refused(name: &str) -> bool {
     name.contains("setjmp")
         || name.contains("longjmp")
         || name.contains("pthread_cleanup")
-        || name.starts_with("__pthread_")
         || name.starts_with("exec")
         || matches!(
             name,
@@ -122,9 +130,53 @@ pub fn is_refused(name: &str) -> bool {
                 | "clone"
                 | "qsort"
                 | "bsearch"
-                | "tss_create"
-                | "pthread_key_create"
                 | "__goblint_assume_join"
+        )
+}
+
+/// Functions that have a meaning which is not known here, so that nothing may be assumed of them: those of compilers,
+/// verifiers and the thread library, and those of the C library that write memory.
+pub fn is_specified(name: &str) -> bool {
+    const FAMILIES: [&str; 16] = [
+        "__builtin_",
+        "__atomic_",
+        "__sync_",
+        "__c11_",
+        "__VERIFIER_",
+        "__CPROVER_",
+        "__ESBMC_",
+        "__SMACK_",
+        "__goblint_",
+        "pthread_",
+        "thrd_",
+        "mtx_",
+        "cnd_",
+        "tss_",
+        "sem_",
+        "str",
+    ];
+    FAMILIES.iter().any(|family| name.starts_with(family))
+        || matches!(
+            name,
+            "sprintf"
+                | "snprintf"
+                | "vsprintf"
+                | "vsnprintf"
+                | "fgets"
+                | "gets"
+                | "getline"
+                | "fread"
+                | "read"
+                | "recv"
+                | "pipe"
+                | "wcscpy"
+                | "realloc"
+                | "reallocarray"
+                | "posix_memalign"
+                | "bzero"
+                | "bcopy"
+                | "memccpy"
+                | "mempcpy"
         )
 }
 

@@ -20,12 +20,17 @@
 //! While bodies are lowered, slots of shared objects are *symbolic*: the number of the object and of its part; regions are
 //! numbers of classes. When all objects are known, `layout` gives them their places.
 
+mod bits;
 mod body;
 mod calls;
+mod cleanup;
 mod conditions;
 mod constants;
+mod crowds;
 mod expressions;
 mod heap;
+mod input;
+mod keys;
 mod layout;
 mod memory;
 mod places;
@@ -74,12 +79,16 @@ pub struct Lowered {
     pub may_not_create: bool,
     /// Whether `main` may end before the process does.
     pub main_may_exit: bool,
+    /// An atomic operation with a memory order that is weaker than the one it is taken for, and that order.
+    pub weak: Option<(Span, &'static str)>,
     /// Where more behaviours are allowed than the program has; a counterexample may then be none.
     pub widened: Vec<(Span, &'static str)>,
     /// How accesses to each shared slot take part in data races, and which slot stands for its memory location.
     pub cells: Vec<(Kind, Slot)>,
     /// By location, a place that the steps from there access atomically, or for the thread library.
     pub special: HashMap<LocationId, (allways_model::program::Target, Kind)>,
+    /// If there are such places: the program with an end of what is followed there, whose counterexamples are real.
+    pub exact: Option<Program>,
 }
 
 type Result<T> = std::result::Result<T, CError>;
@@ -146,12 +155,17 @@ struct Lowering<'u> {
     alike: Vec<Alike>,
     /// Whether a thread is joined anywhere.
     joins: bool,
+    /// Whether a mutex is destroyed anywhere.
+    destroys: bool,
     /// Bodies that are still to be lowered.
     starts: Vec<Start>,
     /// Whether threads of a number that is known have ended, by their numbers.
     ended: ObjectId,
     /// What each of them returned.
     results: ObjectId,
+    /// Keys of thread-specific data.
+    keys: Vec<keys::Key>,
+    key_states: Option<ObjectId>,
     /// Memory that was allocated, by site and body.
     heap: BTreeMap<(usize, usize), heap::Pool>,
     sites: HashMap<Site, usize>,
@@ -159,6 +173,8 @@ struct Lowering<'u> {
     allocated: HashMap<Site, Type>,
     /// Variables that nobody ever writes, and their values.
     constants: HashMap<VariableId, i128>,
+    /// Variables that only input changes, and their initial values.
+    likely: HashMap<VariableId, i128>,
     /// Accesses through pointers, by class, to be checked against the objects there.
     accesses: Vec<Access>,
     /// Classes whose addresses became integers.
@@ -171,6 +187,10 @@ struct Lowering<'u> {
     signals: Vec<conditions::Signal>,
     /// Places that steps from a location access atomically, or for the thread library.
     special: HashMap<LocationId, (places::Target, Kind)>,
+    /// Where threads are joined.
+    joined: Vec<(LocationId, Span)>,
+    /// Whether a loop of joins was left out.
+    skips_joins: bool,
     /// Whether an edge leads to a location.
     reached: Vec<bool>,
     body: Body,
@@ -185,22 +205,25 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         return refuse(Span::default(), "expected a function `main`, found none");
     };
     let pointers = Pointers::of(unit);
-    let constants = constants::find(unit, &pointers);
+    let [constants, likely] = constants::find(unit, &pointers);
     let lowered = Lowered {
         program: Program::default(),
         externals: BTreeSet::new(),
         left_out: Vec::new(),
         may_not_create: false,
         main_may_exit: false,
+        weak: None,
         widened: Vec::new(),
         cells: Vec::new(),
         special: HashMap::new(),
+        exact: None,
     };
     let mut lowering = Lowering {
         unit,
         property,
         pointers,
         constants,
+        likely,
         objects: Vec::new(),
         statics: HashMap::new(),
         locations: Vec::new(),
@@ -210,9 +233,15 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         many: HashMap::new(),
         alike: Vec::new(),
         joins: unit.functions.iter().any(|function| matches!(&*function.name, "pthread_join" | "thrd_join")),
+        destroys: unit
+            .functions
+            .iter()
+            .any(|one| matches!(&*one.name, "pthread_mutex_destroy" | "mtx_destroy")),
         starts: Vec::new(),
         ended: ObjectId(0),
         results: ObjectId(0),
+        keys: keys::find(unit),
+        key_states: None,
         heap: BTreeMap::new(),
         sites: HashMap::new(),
         allocated: heap::allocations(unit),
@@ -222,6 +251,8 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         over: None,
         signals: Vec::new(),
         special: HashMap::new(),
+        joined: Vec::new(),
+        skips_joins: false,
         reached: Vec::new(),
         body: Body::default(),
         here: LocationId(0),

@@ -29,6 +29,8 @@ pub struct Pointers {
     points: Vec<[Option<usize>; 2]>,
     /// What threads return.
     returned: usize,
+    /// What is kept for threads by keys.
+    kept: usize,
     functions: Vec<BTreeSet<FunctionId>>,
     cell: Vec<usize>,
     result: Vec<usize>,
@@ -50,6 +52,7 @@ impl Pointers {
             parent: Vec::new(),
             points: Vec::new(),
             returned: 0,
+            kept: 0,
             functions: Vec::new(),
             cell: Vec::new(),
             result: Vec::new(),
@@ -61,6 +64,7 @@ impl Pointers {
             changed: true,
         };
         pointers.returned = pointers.fresh();
+        pointers.kept = pointers.fresh();
         pointers.cell = unit.variables.iter().map(|_| pointers.fresh()).collect();
         pointers.result = unit.functions.iter().map(|_| pointers.fresh()).collect();
         pointers.function = unit.functions.iter().map(|_| pointers.fresh()).collect();
@@ -267,6 +271,8 @@ impl Pointers {
             }
         } else if library::returns_first(name) {
             self.flow(first, self.result[function.0]);
+        } else if library::flow(name) == library::Flow::TakenByThread {
+            self.copy(self.result[function.0], self.kept);
         }
     }
 
@@ -316,7 +322,18 @@ impl Pointers {
                     self.copy(to, from);
                 }
             }
-            library::Flow::None => {}
+            library::Flow::KeptForThread => {
+                arguments.iter().skip(1).for_each(|value| self.flow(value, self.kept));
+            }
+            library::Flow::CalledByThread => {
+                let Some(called) = arguments.get(1) else { return };
+                for target in self.callees(walk::through_casts(called)) {
+                    if let Some(parameter) = unit.functions[target.0].parameters.first() {
+                        self.copy(self.cell[parameter.0], self.kept);
+                    }
+                }
+            }
+            library::Flow::TakenByThread | library::Flow::None => {}
         }
     }
 

@@ -34,55 +34,69 @@ pub fn preprocess(path: &Path, command: &[String]) -> Result<Vec<u8>, String> {
     Ok(output.stdout)
 }
 
-/// Runs a preprocessor for a data model, [`PREPROCESSOR`] unless the user names one. For ILP32 it is told `-m32`. If that
-/// fails, it is because headers are missing: then those for 64 bits are tried, which lack one file only (a list of functions
-/// that are not there), and at last without `-m32`.
-pub fn preprocess_for(path: &Path, command: Option<&[String]>, model: DataModel) -> Result<Vec<u8>, String> {
-    let command = match command {
+/// Runs a preprocessor for a data model, [`PREPROCESSOR`] unless the user names one. With `comments`, they are kept.
+///
+/// If it fails, it may be that headers are missing which verifiers bring along: then ours are searched after all others. For
+/// ILP32 it is told `-m32`; if headers for 32 bits are missing, those for 64 bits are tried, which lack one file only (a list of
+/// functions that are not there), and at last it is run without `-m32`. What is reported is the first failure.
+pub fn preprocess_for(
+    path: &Path,
+    command: Option<&[String]>,
+    model: DataModel,
+    comments: bool,
+) -> Result<Vec<u8>, String> {
+    let mut command = match command {
         Some(command) => command.to_vec(),
         None => PREPROCESSOR.iter().map(|&word| word.to_string()).collect(),
     };
+    command.extend(comments.then(|| "-C".to_string()));
+    let with = |more: &[&str]| {
+        let words = command.iter().cloned().chain(more.iter().map(|&word| word.to_string()));
+        preprocess(path, &words.collect::<Vec<_>>())
+    };
+    let with_ours = |more: &[&str]| with_headers(|folder| with(&[more, &["-idirafter", folder]].concat()));
     if model == DataModel::Ilp32 {
-        let with = |more: &[&str]| {
-            let words = command.iter().cloned().chain(more.iter().map(|&word| word.to_string()));
-            preprocess(path, &words.collect::<Vec<_>>())
-        };
         if let Ok(text) = with(&["-m32"]) {
             return Ok(text);
         }
-        let done = with_stubs(|folder| with(&["-m32", "-idirafter", HEADERS, "-idirafter", folder]));
-        if let Some(Ok(text)) = done {
+        if let Some(Ok(text)) = with_ours(&["-m32", "-idirafter", HEADERS]) {
             return Ok(text);
         }
     }
-    let failed = match preprocess(path, &command) {
-        Err(failed) => failed,
-        done => return done,
+    let error = match with(&[]) {
+        Ok(text) => return Ok(text),
+        Err(error) => error,
     };
-    let retried = with_stubs(|folder| {
-        let more = ["-idirafter".to_string(), folder.to_string()];
-        preprocess(path, &command.iter().cloned().chain(more).collect::<Vec<_>>())
-    });
-    retried.and_then(std::result::Result::ok).ok_or(failed)
+    match with_ours(&[]) {
+        Some(Ok(text)) => Ok(text),
+        _ => Err(error),
+    }
 }
-
-/// What the header of Goblint declares.
-const GOBLINT: &str = "void __goblint_check(int);\nvoid __goblint_assert(int);\nvoid __goblint_assume(int);\n\
-    void __goblint_assume_join();\nvoid __goblint_split_begin(int);\nvoid __goblint_split_end(int);\n";
 
 /// Where the headers for 64 bits are on Debian and its kin.
 const HEADERS: &str = "/usr/include/x86_64-linux-gnu";
 
-/// Does something with a folder of headers that may be missing: `gnu/stubs-32.h`, empty, and that of Goblint; the folder is
-/// gone afterwards. None if it cannot be made.
-fn with_stubs<T>(then: impl FnOnce(&str) -> T) -> Option<T> {
+/// Headers that verifiers bring along, as far as their functions are known here; and a list of functions that glibc lacks
+/// for 32 bits, empty.
+const OURS: [(&str, &str); 5] = [
+    ("smack.h", include_str!("headers/smack.h")),
+    ("dat3m.h", include_str!("headers/dat3m.h")),
+    ("genmc.h", include_str!("headers/genmc.h")),
+    ("goblint.h", include_str!("headers/goblint.h")),
+    ("gnu/stubs-32.h", ""),
+];
+
+/// Does something with a folder that has [`OURS`]; the folder is gone afterwards. None if it cannot be made.
+fn with_headers<T>(then: impl FnOnce(&str) -> T) -> Option<T> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("allways-c-{}-{number}", std::process::id()));
     std::fs::create_dir_all(folder.join("gnu")).ok()?;
-    let written = std::fs::write(folder.join("gnu").join("stubs-32.h"), "")
-        .and_then(|()| std::fs::write(folder.join("goblint.h"), GOBLINT));
-    let done = written.ok().and_then(|()| folder.to_str().map(then));
+    let written = OURS.iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text));
+    let done = match written {
+        Ok(()) => folder.to_str().map(then),
+        Err(_) => None,
+    };
     // What is left behind in a temporary folder does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     done
@@ -107,7 +121,7 @@ pub fn load(path: &Path, command: Option<&[String]>, model: DataModel) -> Result
     if path.extension().is_some_and(|end| end == "i") {
         return Ok(as_it_is(shown));
     }
-    match preprocess_for(path, command, model) {
+    match preprocess_for(path, command, model, crate::annotations::are_there(&shown)) {
         Ok(text) => {
             let map = LineMap::of_source(&text, &path.to_string_lossy(), &shown);
             Ok(Source { shown, text, map })

@@ -29,6 +29,10 @@ pub struct Task {
     pub source: Source,
     /// Why the model may do more than what it was read from, so that a counterexample may be none.
     pub widened: Option<String>,
+    /// The same question about a model that stops where this one may do more, so that its counterexamples are real.
+    pub exact: Option<Box<Task>>,
+    /// Why what it was read from may do more than the model, so that a proof says less than it seems to.
+    pub narrowed: Option<String>,
 }
 
 /// A text, and what to call it in messages: a path, or the option that it was given with.
@@ -77,7 +81,7 @@ impl Task {
     /// The question whether a model can go wrong.
     pub fn new(model: Model) -> Task {
         let (property, threads, source) = (Property::default(), Counts::default(), Source::default());
-        Task { model, property, threads, source, widened: None }
+        Task { model, property, threads, source, widened: None, exact: None, narrowed: None }
     }
 
     /// The program, if it is one.

@@ -232,10 +232,20 @@ pub struct Start {
     /// Of a C program: where a function has no body, refuse it instead of assuming that it does nothing and returns anything.
     #[arg(long)]
     pub strict: bool,
+    /// Of a C program: take atomic operations with weaker memory orders for sequentially consistent ones. Without it, such a
+    /// program is never called safe.
+    #[arg(long, value_name = "MODEL")]
+    pub memory_model: Option<MemoryModel>,
     /// Of a C program: what must not happen, instead of assertions that fail and accesses to memory that is not there. The
     /// name of a property, or a property file of SV-COMP; may be repeated.
     #[arg(long = "property", value_name = "PROPERTY", value_parser = property)]
     pub properties: Vec<Property>,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MemoryModel {
+    /// Sequential consistency.
+    Sc,
 }
 
 /// The property of a name, or the one that a file states.
@@ -273,6 +283,7 @@ impl Start {
                 .map(|command| command.split_whitespace().map(str::to_string).collect()),
             strict: self.strict,
             property: self.properties.iter().copied().reduce(Property::and),
+            sequentially_consistent: self.memory_model == Some(MemoryModel::Sc),
             ..Options::default()
         }
     }

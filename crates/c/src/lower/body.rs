@@ -1,6 +1,7 @@
 //! The body of a thread that is being lowered.
 
 use super::Model;
+use super::cleanup::Cleanup;
 use super::places::Target;
 use crate::typed::{FunctionId, Type, VariableId};
 use allways_model::program::{LocationId, ProcedureId, Slot, Variable};
@@ -79,6 +80,13 @@ pub(super) struct Body {
     pub cases: HashMap<usize, LocationId>,
     /// Whether it is the procedure of a function that calls itself.
     pub is_procedure: bool,
+    /// The local slots of the values that keys have for this thread.
+    pub specific: Option<Slot>,
+    /// The cleanup handler that is about to be registered, and those that are.
+    pub cleanup: Option<Cleanup>,
+    pub cleanups: Vec<Cleanup>,
+    /// Where the value of a thread that ends waits.
+    pub exit_value: Option<Slot>,
     /// The number of the thread, if there is one thread only and it was created.
     pub thread: Option<usize>,
 }

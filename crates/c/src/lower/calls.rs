@@ -4,7 +4,7 @@ use super::body::{Address, Body, Inlined};
 use super::places::{Target, binary};
 use super::{FUNCTIONS, Lowering, Model, Result, refuse};
 use crate::slots;
-use crate::typed::{Expr, ExprKind, Function, FunctionId, Stmt, StmtKind, Type};
+use crate::typed::{Expr, ExprKind, Function, FunctionId, Stmt, StmtKind, Type, VariableId};
 use crate::walk;
 use allways_model::program::{
     Binary as Operator, LocationId, Op, Procedure, ProcedureId, Slot, Span, Type as Values, Value,
@@ -75,7 +75,7 @@ impl Lowering<'_> {
             Some(_) if self.pointers.recursive.contains(&function) => {
                 self.call_procedure(call, function, arguments)
             }
-            Some(body) => self.inline(call, function, called, body, arguments),
+            Some(_) => self.inline(call, function, called, arguments),
         }
     }
 
@@ -84,7 +84,6 @@ impl Lowering<'_> {
         call: &Expr,
         function: FunctionId,
         called: &Function,
-        body: &[Stmt],
         arguments: &[Expr],
     ) -> Result<Vec<Model>> {
         let span = call.span;
@@ -122,6 +121,37 @@ impl Lowering<'_> {
         for argument in arguments.iter().skip(called.parameters.len()) {
             self.effect(argument)?;
         }
+        self.inline_with(function, bound, values, span)
+    }
+
+    /// A call of a function with a body, with one argument.
+    pub(super) fn call_with(&mut self, function: FunctionId, argument: Address, span: Span) -> Result<()> {
+        let called = &self.unit.functions[function.0];
+        if called.body.is_none() || self.pointers.recursive.contains(&function) {
+            return refuse(span, format!("a call of `{}` by the library is not followed", called.name));
+        }
+        let (mut bound, mut values) = (Vec::new(), Vec::new());
+        match called.parameters.first() {
+            Some(&parameter) if self.pointers.transparent.contains(&parameter) => {
+                bound.push((parameter, argument, None));
+            }
+            Some(&parameter) => values.push((parameter, 0, self.number(argument, span)?)),
+            None => {}
+        }
+        self.inline_with(function, bound, values, span).map(|_| ())
+    }
+
+    /// The body of a function: what its transparent parameters stand for, and the values of the slots of the others.
+    fn inline_with(
+        &mut self,
+        function: FunctionId,
+        bound: Vec<(VariableId, Address, Option<Type>)>,
+        values: Vec<(VariableId, usize, Model)>,
+        span: Span,
+    ) -> Result<Vec<Model>> {
+        let unit = self.unit;
+        let called = &unit.functions[function.0];
+        let body = called.body.as_deref().unwrap_or_default();
         let mut outer = Vec::new();
         for (parameter, address, ty) in bound {
             outer.push((parameter, self.body.bound.insert(parameter, address)));

@@ -7,16 +7,18 @@ use crate::typed::{Binary, Expr, ExprKind, Storage, Type, Unary, Unit, VariableI
 use crate::walk;
 use std::collections::{HashMap, HashSet};
 
-/// The integers that live for the whole run, are never written, and whose address is not kept.
-pub(super) fn find(unit: &Unit, pointers: &Pointers) -> HashMap<VariableId, i128> {
-    let mut written: HashSet<VariableId> = pointers.escapes.clone();
+/// The integers that live for the whole run, and their values: those that are never written and whose address is not taken,
+/// and those that are never written by a name but whose address is taken.
+pub(super) fn find(unit: &Unit, pointers: &Pointers) -> [HashMap<VariableId, i128>; 2] {
+    let mut written: HashSet<VariableId> = HashSet::new();
+    let mut taken: HashSet<VariableId> = pointers.escapes.clone();
     for function in &unit.functions {
         walk::statements(function.body.as_deref().unwrap_or_default(), &mut |expr| match &expr.kind {
             ExprKind::Assign(to, _)
             | ExprKind::AssignOp(_, to, _, _)
             | ExprKind::AssignPointerAdd(to, _)
-            | ExprKind::Step(to, _, _)
-            | ExprKind::AddressOf(to) => written.extend(root(to)),
+            | ExprKind::Step(to, _, _) => written.extend(root(to)),
+            ExprKind::AddressOf(to) => taken.extend(root(to)),
             _ => {}
         });
     }
@@ -36,7 +38,9 @@ pub(super) fn find(unit: &Unit, pointers: &Pointers) -> HashMap<VariableId, i128
         };
         value.filter(|_| plain).map(|value| (id, value))
     };
-    unit.variables.iter().enumerate().filter_map(constant).collect()
+    let (likely, sure) =
+        unit.variables.iter().enumerate().filter_map(constant).partition(|(id, _)| taken.contains(id));
+    [sure, likely]
 }
 
 impl Lowering<'_> {

@@ -150,6 +150,16 @@ impl Lowering<'_> {
         for procedure in &mut program.procedures {
             one_name_each_local(&mut procedure.locals);
         }
+        crate::indeterminate::forget_unread(&mut program);
+        if (self.skips_joins || !self.many.is_empty()) && !self.joined.is_empty() {
+            let mut exact = program.clone();
+            for &(location, span) in &self.joined {
+                let why = "a join with one of any number of threads does not wait";
+                self.lowered.widened.push((span, why));
+                exact.locations[location].edges.iter_mut().for_each(|edge| edge.op = Op::Beyond);
+            }
+            self.lowered.exact = Some(exact);
+        }
         let special = std::mem::take(&mut self.special);
         for (location, (target, kind)) in special {
             let place = self.model_place(&target, Span::default());

@@ -46,6 +46,7 @@ impl Lowering<'_> {
     fn statement(&mut self, stmt: &Stmt, before: Option<&Stmt>) -> Result<()> {
         let (loops, branches, exits) = (self.body.loops, self.body.branches, self.body.exits.clone());
         let (atomic, cases) = (self.body.atomic, self.body.cases.clone());
+        let cleanups = self.body.cleanups.clone();
         match self.lower_statement(stmt, before) {
             Err(error) if self.locations.len() <= super::MOST_LOCATIONS => {
                 self.lowered.left_out.push((error.span, error.message));
@@ -54,6 +55,7 @@ impl Lowering<'_> {
                 self.nowhere(stmt.span);
                 (self.body.loops, self.body.branches, self.body.exits) = (loops, branches, exits);
                 (self.body.atomic, self.body.cases) = (atomic, cases);
+                self.body.cleanups = cleanups;
                 Ok(())
             }
             done => done,
@@ -125,6 +127,11 @@ impl Lowering<'_> {
                 self.here = location;
                 self.statement(body, None)?;
             }
+            StmtKind::Goto(_)
+                if self.body.cleanups.iter().any(|cleanup| cleanup.depth == self.body.calls.len()) =>
+            {
+                return refuse(span, "`goto` between `pthread_cleanup_push` and `pthread_cleanup_pop`");
+            }
             StmtKind::Goto(name) => {
                 let location = self.label(name, false, span);
                 self.jump(location, span);
@@ -152,7 +159,16 @@ impl Lowering<'_> {
     fn declare(&mut self, variable: VariableId, initial: Option<&[Initial]>, span: Span) -> Result<()> {
         let unit = self.unit;
         let ty = &unit.variables[variable.0].ty;
-        let Some(initial) = initial else { return Ok(()) };
+        let Some(initial) = initial else {
+            // Any value; `indeterminate` takes it out where nobody reads it.
+            if let Type::Int(int) = ty.plain()
+                && !self.pointers.escapes.contains(&variable)
+            {
+                let place = self.variable(variable, span)?;
+                self.store(&place, super::input::any_of(*int), span)?;
+            }
+            return Ok(());
+        };
         if matches!(ty.plain(), Type::Float(_)) {
             walk::values(initial).try_for_each(|value| self.effect(value))?;
             return self.overwrite(&Expr { kind: ExprKind::Variable(variable), ty: ty.clone(), span }, false);
@@ -212,6 +228,12 @@ impl Lowering<'_> {
         before: Option<&Stmt>,
         span: Span,
     ) -> Result<()> {
+        if first
+            && let Some(condition) = condition
+            && self.crowd(condition, step, body, before, MOST_ROUNDS, span)?
+        {
+            return Ok(());
+        }
         if first
             && let Some(condition) = condition
             && self.creates_threads(body)
@@ -334,6 +356,9 @@ impl Lowering<'_> {
         let Some(call) = self.body.calls.last().cloned() else {
             return refuse(span, "`return` outside of a function");
         };
+        if self.body.cleanups.iter().any(|cleanup| cleanup.depth == self.body.calls.len()) {
+            return refuse(span, "`return` between `pthread_cleanup_push` and `pthread_cleanup_pop`");
+        }
         let values = match value {
             Some(value) if matches!(value.ty.plain(), Type::Void) => {
                 self.effect(value)?;
@@ -427,7 +452,7 @@ fn each_case<'a>(stmt: &'a Stmt, see: &mut dyn FnMut(&'a Stmt, Option<(i128, i12
     }
 }
 
-fn variable_of(expr: &Expr) -> Option<VariableId> {
+pub(super) fn variable_of(expr: &Expr) -> Option<VariableId> {
     match &walk::through_casts(expr).kind {
         ExprKind::Load(place) => match place.kind {
             ExprKind::Variable(variable) => Some(variable),
@@ -453,7 +478,8 @@ impl Lowering<'_> {
             labels |= matches!(stmt.kind, StmtKind::Label(..));
         });
         // A label would be there once for each round.
-        let (variable, operator, limit) = self.compares(condition).filter(|_| !labels)?;
+        let (variable, operator, limit) =
+            self.compares(condition).or_else(|| self.likely(condition)).filter(|_| !labels)?;
         let first = before
             .and_then(|before| self.starts_with(before))
             .filter(|(started, _)| *started == variable)
@@ -472,7 +498,7 @@ impl Lowering<'_> {
         (0..=MOST_ROUNDS).find(|&round| !holds(first + by * round as i128))
     }
 
-    fn starts_with(&self, stmt: &Stmt) -> Option<(VariableId, i128)> {
+    pub(super) fn starts_with(&self, stmt: &Stmt) -> Option<(VariableId, i128)> {
         match &stmt.kind {
             StmtKind::Declare(variable, Some(initial)) => match &initial[..] {
                 [Initial { path, value }] if path.is_empty() => {
@@ -492,14 +518,22 @@ impl Lowering<'_> {
     }
 
     /// The variable that a condition compares with a constant.
-    fn compares(&self, condition: &Expr) -> Option<(VariableId, Binary, i128)> {
+    pub(super) fn compares(&self, condition: &Expr) -> Option<(VariableId, Binary, i128)> {
         let ExprKind::Binary(operator, left, right) = &walk::through_casts(condition).kind else {
             return None;
         };
         Some((variable_of(left)?, *operator, self.constant_value(right)?))
     }
 
-    fn steps_by(&self, step: &Expr, variable: VariableId) -> Option<i128> {
+    /// The same with a variable that nothing but input changes: its initial value.
+    fn likely(&self, condition: &Expr) -> Option<(VariableId, Binary, i128)> {
+        let ExprKind::Binary(operator, left, right) = &walk::through_casts(condition).kind else {
+            return None;
+        };
+        Some((variable_of(left)?, *operator, *self.likely.get(&variable_of(right)?)?))
+    }
+
+    pub(super) fn steps_by(&self, step: &Expr, variable: VariableId) -> Option<i128> {
         let is = |to: &Expr| matches!(to.kind, ExprKind::Variable(other) if other == variable);
         match &walk::through_casts(step).kind {
             ExprKind::Step(to, by, _) if is(to) => Some((*by).into()),

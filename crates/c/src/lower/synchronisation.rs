@@ -1,6 +1,6 @@
 //! What calls of functions without a body do: threads, locks, atomic operations, and the rest of the library.
 //!
-//! A mutex is 0 or, if somebody holds it, 1. A read-write lock counts its readers, and is -1 while somebody writes. A
+//! A mutex is 0 or, if somebody holds it, 1; 2 if it was destroyed. A read-write lock counts its readers, and is -1 while somebody writes. A
 //! condition variable holds nothing: waiting may end at any time (POSIX allows spurious wake-ups), so it is to free the
 //! mutex and to take it again. A barrier knows how many threads it is for, how many have arrived, and whether its round
 //! is odd. All operations succeed where they may fail.
@@ -12,6 +12,9 @@ use crate::slots::Kind;
 use crate::typed::{Binary, Expr, ExprKind, Function, Int, Type};
 use crate::walk;
 use allways_model::program::{Binary as Operator, Op, Span, Value};
+
+/// What a mutex holds that was destroyed.
+const DESTROYED: Value = 2;
 
 fn equals(left: Model, right: Value) -> Model {
     binary(Operator::Equal, left, Model::Constant(right))
@@ -80,11 +83,20 @@ impl Lowering<'_> {
                 }
                 zero
             }
+            crate::annotations::ASSERT if !self.property.assertions => zero,
+            crate::annotations::ASSERT => {
+                self.check_signs(argument(0)?)?;
+                self.enter_atomic(span)?;
+                let holds = self.condition(argument(0)?)?;
+                self.emit(Op::Assert(holds), span)?;
+                self.leave_atomic(span)?;
+                zero
+            }
             "__VERIFIER_assume"
+            | "__goblint_assume"
             | "assume_abort_if_not"
             | "__ESBMC_assume"
             | "__CPROVER_assume"
-            | "__goblint_assume"
             | "assume" => {
                 let holds = self.condition(argument(0)?)?;
                 self.assume(holds, span)?;
@@ -126,7 +138,7 @@ impl Lowering<'_> {
             "pthread_self" | "thrd_current" => match (self.body.thread, self.body.many) {
                 (_, true) => refuse(span, "one of any number of threads asks which one it is"),
                 (Some(thread), _) => Ok(vec![Model::Constant(thread as Value + 1)]),
-                (None, _) => Ok(vec![Model::Constant(1 << 30)]),
+                (None, _) => Ok(vec![Model::Constant(super::threads::MAIN)]),
             },
             "pthread_equal" | "thrd_equal" => {
                 let left = self.value(argument(0)?)?;
@@ -137,6 +149,19 @@ impl Lowering<'_> {
             _ if self.over.is_some() && super::conditions::is_one(name) => {
                 self.condition_variable(name, arguments, span)
             }
+            "scanf" | "__isoc99_scanf" | "__isoc23_scanf" => {
+                self.scan(arguments.get(1..).unwrap_or(&[]), span)
+            }
+            "sscanf" | "fscanf" | "__isoc99_sscanf" | "__isoc99_fscanf" | "__isoc23_sscanf"
+            | "__isoc23_fscanf" => self.scan(arguments.get(2..).unwrap_or(&[]), span),
+            "pthread_key_create" | "tss_create" => self.create_key(argument(0)?, argument(1)?, span),
+            "pthread_key_delete" | "tss_delete" => self.delete_key(argument(0)?, span),
+            "pthread_setspecific" | "tss_set" => self.set_specific(argument(0)?, argument(1)?, span),
+            "pthread_getspecific" | "tss_get" => self.get_specific(argument(0)?, span),
+            "__sigsetjmp_cancel" => self.begin_cleanup(span),
+            "__pthread_register_cancel" => self.enter_cleanup(span),
+            "__pthread_unregister_cancel" => self.leave_cleanup(span),
+            "__pthread_unwind_next" => self.next_cleanup(span),
             _ if crate::library::is_refused(name) => refuse(span, format!("`{name}` is not followed")),
             // Whether it fails depends on what became of the thread; who asks is not followed.
             "pthread_detach" | "thrd_detach" => {
@@ -151,21 +176,47 @@ impl Lowering<'_> {
                 zero
             }
             _ if name.starts_with("__VERIFIER_nondet") || name.starts_with("nondet_") => self.any(call, name),
+            _ if name.starts_with("__SMACK_nondet") => self.any(call, name),
             _ if name.starts_with("__ESBMC_nondet") || matches!(name, "rand" | "random" | "lrand48") => {
                 self.any(call, name)
             }
-            _ => match self.synchronise(name, call, arguments)? {
-                Some(values) => Ok(values),
-                None => match self.atomic_operation(name, call, arguments)? {
-                    Some(values) => Ok(values),
-                    None => {
-                        self.lowered.externals.insert(name.to_string());
-                        self.passes_memory(name, arguments, span)?;
-                        arguments.iter().try_for_each(|argument| self.effect(argument))?;
-                        self.any(call, name)
-                    }
-                },
-            },
+            _ => {
+                if let Some(values) = self.synchronise(name, call, arguments)? {
+                    return Ok(values);
+                }
+                if let Some(values) = self.atomic_operation(name, call, arguments)? {
+                    return Ok(values);
+                }
+                if let Some(first) = arguments.first()
+                    && let Some(values) = self.bits(name, first, span)?
+                {
+                    return Ok(values);
+                }
+                if crate::library::is_specified(name) {
+                    return refuse(span, format!("`{name}` is not followed"));
+                }
+                self.lowered.externals.insert(name.to_string());
+                self.passes_memory(name, arguments, span)?;
+                arguments.iter().try_for_each(|argument| self.effect(argument))?;
+                self.any(call, name)
+            }
+        }
+    }
+
+    /// Refuses comparisons that mean something else among mathematical integers: of numbers with and without sign.
+    fn check_signs(&self, claim: &Expr) -> Result<()> {
+        let mut mixed = false;
+        walk::expression(claim, &mut |expr| {
+            if let (ExprKind::Cast(part), Type::Int(to)) = (&expr.kind, expr.ty.plain())
+                && let Type::Int(from) = part.ty.plain()
+            {
+                mixed |=
+                    from.signed && !to.signed && !matches!(part.kind, ExprKind::Int(value) if value >= 0);
+            }
+        });
+        match mixed {
+            true => refuse(claim.span, "an assertion in a comment compares numbers with and without sign"),
+            false => Ok(()),
         }
     }
 
@@ -229,7 +280,6 @@ impl Lowering<'_> {
                 | "pthread_mutexattr_destroy"
                 | "pthread_condattr_init"
                 | "pthread_condattr_destroy"
-                | "pthread_mutex_destroy"
                 | "pthread_cond_destroy"
                 | "pthread_cond_init"
                 | "pthread_cond_signal"
@@ -242,16 +292,33 @@ impl Lowering<'_> {
                 | "pthread_spin_destroy"
                 | "pthread_barrier_destroy"
                 | "sem_destroy"
-                | "mtx_destroy"
                 | "pthread_setconcurrency"
                 | "__sync_synchronize"
                 | "__atomic_thread_fence"
                 | "__atomic_signal_fence"
                 | "pthread_setcancelstate"
                 | "__builtin_prefetch"
-                | "__builtin_assume"
+                | "__VERIFIER_loop_begin"
+                | "__VERIFIER_loop_bound"
+                | "__VERIFIER_spin_start"
+                | "__VERIFIER_spin_end"
+                | "__ESBMC_yield"
+                | "__goblint_globalize"
                 | "__goblint_split_begin"
                 | "__goblint_split_end"
+                | "__goblint_bounded"
+                | "pthread_attr_setschedpolicy"
+                | "pthread_attr_setschedparam"
+                | "pthread_attr_setinheritsched"
+                | "pthread_attr_setguardsize"
+                | "pthread_rwlockattr_init"
+                | "pthread_rwlockattr_destroy"
+                | "pthread_barrierattr_init"
+                | "pthread_barrierattr_destroy"
+                | "pthread_mutexattr_setprotocol"
+                | "pthread_mutexattr_setpshared"
+                | "pthread_setname_np"
+                | "__builtin_assume"
                 | "setbuf"
                 | "setvbuf"
         )
@@ -321,6 +388,18 @@ impl Lowering<'_> {
                 self.store(&place, Model::Constant(0), span)?;
                 done
             }
+            "pthread_mutex_destroy" | "mtx_destroy" => {
+                let place = self.target_of(object)?;
+                self.specially(&place, Kind::Library);
+                let found = self.load(&place, span);
+                let free = equals(found.clone(), 0);
+                let result = self.temporary(span);
+                let choose = |yes, no| Model::If(Box::new(free.clone()), Box::new(yes), Box::new(no));
+                let busy = choose(Model::Constant(0), Model::Constant(busy_code(name)));
+                let after = choose(Model::Constant(DESTROYED), found);
+                self.store_at_once(vec![(Target::Local(result), busy), (place, after)], None, span)?;
+                Ok(Some(vec![Model::Local(result)]))
+            }
             "pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock" | "pthread_rwlock_wrlock" => {
                 let held = if name.contains("rwlock") { -1 } else { 1 };
                 self.take(object, held, span)?;
@@ -329,6 +408,7 @@ impl Lowering<'_> {
             "pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock" => {
                 let place = self.target_of(object)?;
                 self.specially(&place, Kind::Library);
+                self.expect_there(&place, span);
                 self.store(&place, Model::Constant(0), span)?;
                 done
             }
@@ -525,12 +605,43 @@ impl Lowering<'_> {
         arguments.get(1).and_then(|ty| self.constant_value(ty))
     }
 
+    /// Notes an atomic operation whose memory order is weaker than sequential consistency.
+    fn note_order(&mut self, name: &str, arguments: &[Expr], span: Span) {
+        let orders = if name.contains("compare_exchange") { 2 } else { 1 };
+        if !name.starts_with("__atomic_") || self.lowered.weak.is_some() {
+            return;
+        }
+        for order in arguments.iter().rev().take(orders) {
+            let word = match self.constant_value(order) {
+                Some(5) => continue,
+                Some(0) => "memory_order_relaxed",
+                Some(1) => "memory_order_consume",
+                Some(2) => "memory_order_acquire",
+                Some(3) => "memory_order_release",
+                Some(4) => "memory_order_acq_rel",
+                _ => "a memory order that is computed",
+            };
+            self.lowered.weak = Some((span, word));
+        }
+    }
+
     /// Takes a lock that is free.
     pub(super) fn take(&mut self, object: &Expr, held: Value, span: Span) -> Result<()> {
         let place = self.target_of(object)?;
         self.specially(&place, Kind::Library);
+        self.expect_there(&place, span);
         let free = equals(self.load(&place, span), 0);
         self.store_at_once(vec![(place, Model::Constant(held))], Some(free), span)
+    }
+
+    /// What happens to a mutex that was destroyed is not followed.
+    fn expect_there(&mut self, place: &Target, span: Span) {
+        if self.destroys {
+            let (here, gone) = (self.here, self.location(span));
+            let destroyed = equals(self.load(place, span), DESTROYED);
+            self.edge(here, Op::Guard(destroyed, true), gone, span);
+            self.edge(gone, Op::Beyond, gone, span);
+        }
     }
 
     /// Evaluates the memory orders of an atomic operation. One that is weaker than sequentially consistent may not order the
@@ -572,6 +683,7 @@ impl Lowering<'_> {
             return Ok(None);
         };
         let Some(pointer) = arguments.first() else { return Ok(None) };
+        self.note_order(name, arguments, span);
         let inner = walk::through_casts(pointer);
         let Type::Pointer(ty) = inner.ty.plain() else { return Ok(None) };
         let ty = ty.plain().clone();

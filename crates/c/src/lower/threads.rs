@@ -21,6 +21,9 @@ use allways_model::program::{
 };
 use std::collections::HashMap;
 
+/// The `pthread_t` of `main`.
+pub(super) const MAIN: Value = 1 << 30;
+
 /// A thread whose body is still to be lowered.
 pub(super) struct Start {
     function: FunctionId,
@@ -144,6 +147,9 @@ impl Lowering<'_> {
             in_loop: false,
             loops: calls::jumps_back(body),
         });
+        if start.template == 0 {
+            self.arguments_of_main(start.function, span)?;
+        }
         for &parameter in function.parameters.iter().take(1) {
             let Some(first) = first.clone() else { continue };
             if self.pointers.transparent.contains(&parameter) {
@@ -171,6 +177,8 @@ impl Lowering<'_> {
         self.here = back;
         if start.template == 0 && self.over.is_some() {
             self.end_process(span)?;
+        } else if start.template > 0 {
+            self.run_destructors(span)?;
         }
         self.end(result.first().map(|&slot| Model::Local(slot)), span)?;
         let body = std::mem::take(&mut self.body);
@@ -182,7 +190,7 @@ impl Lowering<'_> {
     }
 
     /// The end of a thread.
-    fn end(&mut self, result: Option<Model>, span: Span) -> Result<()> {
+    pub(super) fn end(&mut self, result: Option<Model>, span: Span) -> Result<()> {
         if let Some(number) = self.body.thread {
             let (ended, results) = (self.ended.slot(number), self.results.slot(number));
             let result = result.unwrap_or(Model::Constant(0));
@@ -208,7 +216,7 @@ impl Lowering<'_> {
             return refuse(span, "a thread ends inside an atomic section");
         }
         self.lowered.main_may_exit |= self.body.number == 0;
-        self.end(value, span)
+        self.unwind(value.unwrap_or(Model::Constant(0)), span)
     }
 
     /// `pthread_create(to, …, start, argument)`.
@@ -400,22 +408,27 @@ impl Lowering<'_> {
     pub(super) fn join(&mut self, thread: &Expr, result: Option<&Expr>, span: Span) -> Result<()> {
         let number = self.value(thread)?;
         let number = self.kept(number, span)?;
-        if !self.many.is_empty() || self.body.many {
-            self.lowered.widened.push((span, "a join with one of any number of threads does not wait"));
-        }
+        let own = self.body.thread.map_or(MAIN, |thread| thread as Value + 1);
+        let own = binary(Operator::Equal, number.clone(), Model::Constant(own));
+        let none = binary(Operator::Equal, number.clone(), Model::Constant(0));
         let index = binary(Operator::Minus, number.clone(), Model::Constant(1));
         let ended = Model::SharedElement(self.ended.slot(0), usize::MAX, Box::new(index.clone()), span);
-        let none = binary(Operator::Equal, number, Model::Constant(0));
         let over = binary(Operator::Or, none.clone(), binary(Operator::Equal, ended, Model::Constant(1)));
+        // Who joins itself gets an error, or waits for ever.
+        if !self.body.many {
+            self.beyond_unless(super::expressions::not(own), span);
+        }
+        self.joined.push((self.here, span));
         self.emit(Op::Guard(over, true), span)?;
         if let Some(result) = result
             && !matches!(walk::through_casts(result).kind, ExprKind::Int(0))
         {
+            // What one of any number of threads returned is not known.
+            self.beyond_unless(super::expressions::not(none), span);
             let address = self.address(result)?;
             let place = self.pointee(address, result)?;
             let returned = Model::SharedElement(self.results.slot(0), usize::MAX, Box::new(index), span);
-            let value = Model::If(Box::new(none), Box::new(Model::Constant(0)), Box::new(returned));
-            self.store(&place, value, span)?;
+            self.store(&place, returned, span)?;
         }
         Ok(())
     }

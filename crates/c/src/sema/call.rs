@@ -5,6 +5,17 @@ use crate::typed::{Expr, ExprKind, FunctionType, Type};
 use lang_c::ast::{CallExpression, Expression};
 use lang_c::span::{Node, Span as Range};
 
+/// What a function returns that is called without a declaration: compilers know some of the library.
+fn undeclared_result(name: &str) -> Type {
+    match name {
+        "malloc" | "calloc" | "realloc" | "alloca" | "memcpy" | "memmove" | "memset" => {
+            Type::Pointer(Box::new(Type::Void))
+        }
+        "free" | "exit" | "abort" | "_exit" => Type::Void,
+        _ => INT,
+    }
+}
+
 impl Analyser<'_> {
     pub(super) fn call(&mut self, node: &Node<CallExpression>) -> Res<Expr> {
         if let Expression::Identifier(name) = &node.node.callee.node {
@@ -13,7 +24,8 @@ impl Analyser<'_> {
                 if let Some(done) = self.builtin_call(name, node)? {
                     return Ok(done);
                 }
-                let ty = FunctionType { result: INT, parameters: Vec::new(), variadic: true };
+                let result = undeclared_result(name);
+                let ty = FunctionType { result, parameters: Vec::new(), variadic: true };
                 self.declare_silently(name, ty, node.node.callee.span);
             }
         }

@@ -1,0 +1,149 @@
+//! Inputs that nothing depends on.
+//!
+//! A variable is *relevant* if its value decides which steps can be taken or whether one goes wrong (it is read in a guard, an
+//! assertion, an index, a divisor, …), or if it flows into one that is relevant. Invariant: two runs that differ in values of
+//! irrelevant variables only take the same steps. So where a value is stored in an irrelevant variable, one choice stands for
+//! all choices in it. Only choices are replaced: what is read stays read.
+
+use allways_model::program::{Binary, Expr, Op, Place, ProcedureId, Program, Target};
+
+/// Which variables are relevant: shared slots first, then the local slots of each procedure.
+struct Relevant {
+    slots: Vec<bool>,
+    /// Where the local variables of each procedure start.
+    locals: Vec<usize>,
+    changed: bool,
+}
+
+/// Takes choices out of values that nothing depends on.
+pub fn forget(program: &mut Program) {
+    let mut next = program.shared_slots();
+    let mut locals = Vec::new();
+    for procedure in &program.procedures {
+        locals.push(next);
+        next += procedure.slots();
+    }
+    let mut relevant = Relevant { slots: vec![false; next], locals, changed: true };
+    if !program.never.is_empty() || !program.hints.is_empty() {
+        return;
+    }
+    while std::mem::take(&mut relevant.changed) {
+        for location in &program.locations {
+            location.edges.iter().for_each(|edge| relevant.step(location.procedure, &edge.op));
+        }
+    }
+    for location in &mut program.locations {
+        for edge in &mut location.edges {
+            let Op::Assign(places, values, None) = &mut edge.op else { continue };
+            for (place, value) in places.iter().zip(values) {
+                if !relevant.place(location.procedure, place) && !can_fail(value) {
+                    settle(value);
+                }
+            }
+        }
+    }
+}
+
+/// Whether evaluating an expression may be a violation.
+fn can_fail(expr: &Expr) -> bool {
+    let mut fails = false;
+    expr.visit(&mut |part| {
+        fails |= match part {
+            Expr::SharedElement(..) | Expr::LocalElement(..) => true,
+            Expr::Binary(operator, _, right, _) => {
+                is_partial(*operator) && !matches!(**right, Expr::Constant(_))
+            }
+            _ => false,
+        };
+    });
+    fails
+}
+
+fn is_partial(operator: Binary) -> bool {
+    matches!(operator, Binary::Divide | Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight)
+}
+
+/// One value for each choice.
+fn settle(expr: &mut Expr) {
+    match expr {
+        Expr::Choose(low, high) => *expr = Expr::Constant(0.clamp(*low, *high)),
+        Expr::Unary(_, part) | Expr::SharedElement(_, _, part, _) | Expr::LocalElement(_, _, part, _) => {
+            settle(part);
+        }
+        Expr::Binary(_, left, right, _) => {
+            settle(left);
+            settle(right);
+        }
+        Expr::If(condition, then, other) => {
+            settle(condition);
+            settle(then);
+            settle(other);
+        }
+        _ => {}
+    }
+}
+
+impl Relevant {
+    fn mark(&mut self, first: usize, length: usize) {
+        for slot in first..first + length {
+            self.changed |= !std::mem::replace(&mut self.slots[slot], true);
+        }
+    }
+
+    /// All variables that an expression reads are relevant.
+    fn used(&mut self, here: ProcedureId, expr: &Expr) {
+        let locals = self.locals[here.index()];
+        expr.visit(&mut |part| match part {
+            Expr::Shared(slot) | Expr::NextShared(slot) => self.mark(*slot, 1),
+            Expr::Local(slot) | Expr::NextLocal(slot) | Expr::OtherLocal(slot) => {
+                self.mark(locals + *slot, 1)
+            }
+            Expr::SharedElement(slot, length, ..) => self.mark(*slot, *length),
+            Expr::LocalElement(slot, length, ..) => self.mark(locals + *slot, *length),
+            _ => {}
+        });
+    }
+
+    /// Whether what is stored in a place is relevant.
+    fn place(&self, here: ProcedureId, place: &Place) -> bool {
+        let locals = self.locals[here.index()];
+        match &place.target {
+            Target::Shared(slot) => self.slots[*slot],
+            Target::Local(slot) | Target::Others(slot) => self.slots[locals + slot],
+            Target::SharedElement(slot, length, _) => self.slots[*slot..slot + length].contains(&true),
+            Target::LocalElement(slot, length, _) => {
+                self.slots[locals + slot..locals + slot + length].contains(&true)
+            }
+        }
+    }
+
+    fn step(&mut self, here: ProcedureId, op: &Op) {
+        let Op::Assign(places, values, constraint) = op else {
+            op.expressions().for_each(|expr| self.used(here, expr));
+            return;
+        };
+        constraint.iter().for_each(|constraint| self.used(here, constraint));
+        for place in places {
+            if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &place.target {
+                self.used(here, index);
+            }
+        }
+        for (place, value) in places.iter().zip(values) {
+            if self.place(here, place) {
+                self.used(here, value);
+                continue;
+            }
+            // What may be a violation matters, wherever the value goes.
+            value.visit(&mut |part| match part {
+                Expr::SharedElement(_, _, index, _) | Expr::LocalElement(_, _, index, _) => {
+                    self.used(here, index);
+                }
+                Expr::Binary(operator, left, right, _) if is_partial(*operator) => {
+                    self.used(here, left);
+                    self.used(here, right);
+                }
+                _ => {}
+            });
+        }
+    }
+}

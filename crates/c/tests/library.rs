@@ -1,0 +1,180 @@
+//! What functions of the library and of compilers do, by the reference semantics and natively.
+
+#[path = "random/explore.rs"]
+mod explore;
+#[path = "random/native.rs"]
+#[allow(dead_code, reason = "the random programs use more of it")]
+mod native;
+#[path = "random/ours.rs"]
+#[allow(dead_code, reason = "programs of one thread use more of it")]
+mod ours;
+
+use allways_c::property::Property;
+use allways_c::source::LineMap;
+use allways_c::typed::DataModel;
+use ours::End;
+use std::collections::BTreeSet;
+
+/// What the reader knows of the thread library.
+const PRELUDE: &str = "typedef unsigned long pthread_t; typedef unsigned pthread_key_t; typedef struct { int x; } pthread_mutex_t;
+    int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
+    void pthread_exit(void *); pthread_t pthread_self(void);
+    int pthread_key_create(pthread_key_t *, void (*)(void *)); int pthread_key_delete(pthread_key_t);
+    int pthread_setspecific(pthread_key_t, const void *); void *pthread_getspecific(pthread_key_t);
+    int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *); int pthread_mutex_destroy(pthread_mutex_t *);
+    void *malloc(unsigned long); void reach_error(void); int abs(int);\n";
+
+/// How the runs of a program end.
+fn ends(text: &str) -> BTreeSet<End> {
+    let text = format!("{PRELUDE}unsigned result;\n{text}\n");
+    let [plain, fused] = ours::programs(&text).unwrap().map(|program| explore::ends(&program, 200_000));
+    assert_eq!(plain, fused, "{text}");
+    plain.into_iter().flatten().map(|(end, _)| end).collect()
+}
+
+fn compare(programs: &[(i64, &str)]) {
+    let native = native::compiler();
+    for (expected, text) in programs {
+        assert_eq!(ends(text), BTreeSet::from([End::Result(*expected)]), "{text}");
+        if native {
+            let headers = "#include <pthread.h>\n#include <stdlib.h>\nunsigned result;\n";
+            assert_eq!(native::result(&format!("{headers}{text}\n")), *expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn bits_are_counted_as_compilers_count_them() {
+    let counts = [
+        ("__builtin_clz(v)", 32),
+        ("__builtin_ctz(v)", 32),
+        ("__builtin_ffs(v)", 32),
+        ("__builtin_popcount(v)", 32),
+        ("__builtin_parity(v)", 32),
+        ("__builtin_clzl(v)", 64),
+        ("__builtin_ctzll(v)", 64),
+        ("__builtin_popcountl(v)", 64),
+        ("abs((int)v)", 32),
+    ];
+    for (call, bits) in counts {
+        let ty = if bits == 32 { "unsigned" } else { "unsigned long" };
+        for value in ["1", "6", "40", "0x7fffffff", "0x80000000", "0xfffffffe", "0x12340000"] {
+            let text = format!("{ty} v = {value}; int main(void) {{ v++; v--; result = {call}; return 0; }}");
+            let found = ends(&text);
+            let [End::Result(found)] = found.into_iter().collect::<Vec<_>>()[..] else { panic!("{text}") };
+            if native::compiler() {
+                let text = format!("#include <stdlib.h>\nunsigned result;\n{text}\n");
+                assert_eq!(native::result(&text), found, "{text}");
+            }
+        }
+    }
+    let zero = "unsigned v; int main(void) { v++; v--; result = __builtin_clz(v); return 0; }";
+    assert_eq!(ends(zero), BTreeSet::from([End::Beyond]));
+}
+
+#[test]
+fn threads_have_their_own_data() {
+    compare(&[
+        (
+            37,
+            "pthread_key_t k; void *f(void *a) { long old = (long)pthread_getspecific(k); pthread_setspecific(k, a); return (void *)(old * 10 + (long)pthread_getspecific(k)); } int main(void) { pthread_t t; void *r; pthread_key_create(&k, 0); pthread_setspecific(k, (void *)30); pthread_create(&t, 0, f, (void *)7); pthread_join(t, &r); result = (long)pthread_getspecific(k) + (long)r; return 0; }",
+        ),
+        (
+            12,
+            "pthread_key_t k, l; int main(void) { pthread_key_create(&k, 0); pthread_key_create(&l, 0); pthread_setspecific(l, (void *)2); pthread_setspecific(k, (void *)1); result = (long)pthread_getspecific(k) * 10 + (long)pthread_getspecific(l); return 0; }",
+        ),
+        // Destructors get what the thread left, if it is not null; not what `main` leaves when it returns.
+        (
+            5,
+            "pthread_key_t k; int seen; void d(void *v) { seen += *(int *)v; } int five = 5; void *f(void *a) { pthread_setspecific(k, &five); if (a) pthread_exit(0); return 0; } void *g(void *a) { pthread_setspecific(k, a); return 0; } int main(void) { pthread_t t; pthread_key_create(&k, d); pthread_setspecific(k, &five); pthread_create(&t, 0, f, &five); pthread_join(t, 0); pthread_create(&t, 0, g, 0); pthread_join(t, 0); result = seen; return 0; }",
+        ),
+        (
+            0,
+            "pthread_key_t k; int seen; void d(void *v) { seen = 1; } void *f(void *a) { pthread_setspecific(k, a); pthread_key_delete(k); return 0; } int main(void) { pthread_t t; pthread_key_create(&k, d); pthread_create(&t, 0, f, &seen); pthread_join(t, 0); result = seen; return 0; }",
+        ),
+    ]);
+}
+
+#[test]
+fn what_posix_leaves_undefined_is_not_followed() {
+    for text in [
+        "pthread_key_t k; int main(void) { pthread_setspecific(k, &k); return 0; }",
+        "pthread_key_t k; int main(void) { for (int i = 0; i < 2; i++) pthread_key_create(&k, 0); return 0; }",
+        "pthread_mutex_t m; int main(void) { pthread_mutex_destroy(&m); pthread_mutex_lock(&m); return 0; }",
+        "int main(void) { pthread_join(pthread_self(), 0); return 0; }",
+    ] {
+        assert!(ends(text).contains(&End::Beyond), "{text}");
+    }
+    assert_eq!(
+        ends(
+            "void *f(void *a) { pthread_join(pthread_self(), 0); result = 1; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); return 0; }"
+        ),
+        BTreeSet::from([End::Beyond])
+    );
+}
+
+/// Whether a program has a run that is wrong, and one that is not followed.
+fn judged(text: &str) -> (bool, bool) {
+    let text = text.replace("int main(void) {", "int main(void) { result = 0; ");
+    let text = format!("{PRELUDE}unsigned result;\n{text}\n");
+    let read = allways_c::read(
+        text.as_bytes(),
+        &LineMap::identity(text.as_bytes()),
+        DataModel::Lp64,
+        Property::default(),
+    )
+    .unwrap();
+    let ends = explore::ends(&read.program, 200_000).unwrap_or_default();
+    let is = |wanted: fn(&End) -> bool| ends.iter().any(|(end, _)| wanted(end));
+    (is(|end| matches!(end, End::Wrong(_))), is(|end| *end == End::Beyond))
+}
+
+#[test]
+fn an_assertion_in_a_comment_holds_or_not_in_one_state() {
+    // x and y are equal in every state, but not if they are read one after the other.
+    let both = "int x, y; void __VERIFIER_atomic_move(void) { x++; y++; } void *f(void *a) { __VERIFIER_atomic_move(); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0);\n//@ assert x == y;\n return 0; }";
+    assert_eq!(judged(both), (false, false));
+    assert_eq!(judged(&both.replace("x == y", "x == 0")), (true, false));
+    assert_eq!(
+        judged("int main(void) { int x = 1; /*@ assert x != 1 || \\true; */ return 0; }"),
+        (false, false)
+    );
+    assert_eq!(judged("int main(void) { int x = 1; /*@ assert \\false; */ return 0; }"), (true, false));
+    // -1 is less than 1 there, but not in C.
+    let mixed =
+        "unsigned u = 1; int i = -1; int main(void) { u++; u--; i++; i--; /*@ assert i < u; */ return 0; }";
+    assert_eq!(judged(mixed), (false, true));
+}
+
+#[test]
+fn inputs_that_nothing_depends_on_have_one_value() {
+    let sum = "int __VERIFIER_nondet_int(void); int a, b; int main(void) { a = __VERIFIER_nondet_int(); b = a + 5 + b; if (a == 7) result = 1; return 0; }";
+    assert_eq!(judged(&sum.replace("if (a == 7)", "")), (false, false));
+    // A temporary that is used for something else as well changes nothing.
+    let text = "int __VERIFIER_nondet_int(void); int a, b, c, d; int main(void) { a = __VERIFIER_nondet_int(); b = a * b + c * a; if (c * d + d > 0) reach_error(); return 0; }";
+    assert_eq!(judged(text), (false, false));
+    // A divisor matters.
+    let text = "int __VERIFIER_nondet_int(void); int a, b; int main(void) { a = __VERIFIER_nondet_int(); b = 5 / (a + 1); return 0; }";
+    assert_eq!(judged(text), (true, true));
+}
+
+#[test]
+fn a_variable_without_a_value_has_any() {
+    assert_eq!(judged("int main(void) { int x; if (x == 5) reach_error(); return 0; }"), (true, false));
+    assert_eq!(
+        judged("int main(void) { int x; x = 4; if (x == 5) reach_error(); return 0; }"),
+        (false, false)
+    );
+    assert_eq!(
+        judged(
+            "int main(void) { for (int i = 0; i < 2; i++) { int x; if (i == 1 && x == 5) reach_error(); x = 1; } return 0; }"
+        ),
+        (true, false)
+    );
+}
+
+#[test]
+fn what_one_of_any_number_of_threads_returned_is_not_known() {
+    let text = "void *f(void *a) { return a; } int main(void) { pthread_t t; void *r; goto start; end: pthread_join(t, &r); if (r == (void *)9) reach_error(); return 0; start: pthread_create(&t, 0, f, (void *)9); goto end; }";
+    assert!(judged(text).1);
+}
