@@ -128,7 +128,53 @@ fn mistakes_have_a_place() {
     let run = check("mistake", "int main() { return undeclared; }", "");
     assert_eq!(run.code, 2);
     assert!(run.err.contains("undeclared") && run.err.contains(":1:21"), "{run:?}");
-    let run = check("comment", "int main() { int x = 0; //@ assert x == 1;\n return 0; }", "");
+    let run = check("comment", "int main() { int x = 0; //@ assert x == \\old(x);\n return 0; }", "");
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("comments"), "{run:?}");
+    assert!(run.err.contains("in a comment") && run.err.contains(":1:25"), "{run:?}");
+}
+
+#[test]
+fn assertions_in_comments_are_checked() {
+    assert_eq!(check("acsl", "int main() { int x = 0; //@ assert x == 1;\n return 0; }", "").code, 10);
+    assert_eq!(check("acsl", "int main() { int x = 0; //@ assert x == 0;\n return 0; }", "").code, 0);
+    if preprocessor() {
+        let folder = folder("c-acsl");
+        file(&folder, "acsl.c", "int main(void) {\n  int x = 0;\n  //@ assert x == 1;\n  return 0;\n}\n");
+        let run = allways(&format!("check {}", folder.join("acsl.c").display()));
+        assert_eq!(run.code, 10, "{run:?}");
+        assert!(run.out.contains("line 3"), "{run:?}");
+    }
+}
+
+#[test]
+fn weak_memory_orders_are_safe_on_request_only() {
+    // Under C11, both may read 0; in an interleaving, one reads 1.
+    let text = |order: u32| {
+        format!(
+            "{THREADS}int x, y, a, b;\n\
+             void *f(void *p) {{ __atomic_store_n(&x, 1, {order}); a = __atomic_load_n(&y, {order}); return 0; }}\n\
+             int main() {{ pthread_t t; pthread_create(&t, 0, f, 0); __atomic_store_n(&y, 1, {order}); \
+             b = __atomic_load_n(&x, {order}); pthread_join(t, 0); if (!a && !b) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(check("strong", &text(5), "").code, 0);
+    let run = check("weak", &text(0), "");
+    assert_eq!(run.code, 5, "{run:?}");
+    assert!(run.out.contains("line 9 uses memory_order_relaxed"), "{run:?}");
+    assert_eq!(check("weak", &text(0), "--memory-model sc").code, 0);
+    let wrong = text(0).replace("!a && !b", "!a");
+    assert_eq!(check("weak-wrong", &wrong, "").code, 10);
+}
+
+#[test]
+fn a_counterexample_does_not_go_through_a_join_that_does_not_wait() {
+    let text = |after: &str| {
+        format!(
+            "{THREADS}int x; pthread_t t; void *f(void *p) {{ x = 1; return 0; }}\n\
+             int main() {{ for (int i = 0; i < x + 2; i++) pthread_create(&t, 0, f, 0); {after} return 0; }}"
+        )
+    };
+    // The join waits, so that x is 1: no counterexample, but no proof either.
+    assert_eq!(check("joined", &text("pthread_join(t, 0); if (x == 0) reach_error();"), "").code, 5);
+    assert_eq!(check("not-joined", &text("if (x == 0) reach_error(); pthread_join(t, 0);"), "").code, 10);
 }

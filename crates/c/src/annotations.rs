@@ -134,7 +134,7 @@ mod tests {
         let out = written_out(text).unwrap();
         assert_eq!(out.len(), text.len());
         let out = String::from_utf8(out).unwrap();
-        assert!(out.contains("__acsl( x == 0 || 0     ); \n"), "{out}");
+        assert!(out.contains("__acsl( x == 0 || 0     );"), "{out}");
         assert!(out.contains("__acsl( a[i]->b < -2);"), "{out}");
     }
 

@@ -221,7 +221,7 @@ fn who_waits_for_a_while_may_get_nothing() {
         ),
         (
             &[0, 110],
-            "pthread_mutex_t m; pthread_cond_t c; struct timespec z; void *f(void *a) { pthread_cond_signal(&c); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m); result = pthread_cond_timedwait(&c, &m, &z); pthread_mutex_unlock(&m); pthread_join(t, 0); }",
+            "pthread_mutex_t m; pthread_cond_t c; struct timespec z; void *f(void *a) { pthread_cond_signal(&c); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_mutex_lock(&m); if (pthread_cond_timedwait(&c, &m, &z) == 110) result = 110; pthread_mutex_unlock(&m); pthread_join(t, 0); }",
         ),
         (
             &[110],
