@@ -11,7 +11,7 @@
 //! taken in any other way.
 
 use crate::library;
-use crate::typed::{Expr, ExprKind, FunctionId, Stmt, StmtKind, Storage, Type, Unit, VariableId};
+use crate::typed::{Expr, ExprKind, Function, FunctionId, Stmt, StmtKind, Storage, Type, Unit, VariableId};
 use crate::walk;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -36,6 +36,8 @@ pub struct Pointers {
     result: Vec<usize>,
     function: Vec<usize>,
     site: HashMap<Site, usize>,
+    /// Whether each function returns new memory, which is that of the call.
+    allocates: Vec<bool>,
     /// Parameters that arguments replace.
     pub transparent: HashSet<VariableId>,
     /// Variables whose address is kept.
@@ -58,11 +60,16 @@ impl Pointers {
             result: Vec::new(),
             function: Vec::new(),
             site: HashMap::new(),
+            allocates: Vec::new(),
             transparent: HashSet::new(),
             escapes: HashSet::new(),
             recursive: HashSet::new(),
             changed: true,
         };
+        let allocates = |function: &Function| {
+            function.body.is_none() && library::flow(&function.name) == library::Flow::Allocates
+        };
+        pointers.allocates = unit.functions.iter().map(allocates).collect();
         pointers.returned = pointers.fresh();
         pointers.kept = pointers.fresh();
         pointers.cell = unit.variables.iter().map(|_| pointers.fresh()).collect();
@@ -439,9 +446,8 @@ impl Pointers {
     }
 
     fn result_class(&mut self, function: FunctionId, call: &Expr) -> Option<usize> {
-        let key: Site = call;
-        if let Some(&class) = self.site.get(&key) {
-            return Some(class);
+        if self.allocates[function.0] {
+            return Some(self.site_class(call));
         }
         let result = self.result[function.0];
         Some(self.points(result, &call.ty))

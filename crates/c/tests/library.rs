@@ -178,3 +178,9 @@ fn what_one_of_any_number_of_threads_returned_is_not_known() {
     let text = "void *f(void *a) { return a; } int main(void) { pthread_t t; void *r; goto start; end: pthread_join(t, &r); if (r == (void *)9) reach_error(); return 0; start: pthread_create(&t, 0, f, (void *)9); goto end; }";
     assert!(judged(text).1);
 }
+
+#[test]
+fn what_two_calls_allocate_is_told_apart() {
+    let text = "long *t; int *a; int main(void) { t = (long *)malloc(3 * sizeof(long)); a = (int *)malloc(2 * sizeof(int)); t[2] = 7; a[1] = 8; result = t[2] + a[1]; return 0; }";
+    compare(&[(15, text)]);
+}
