@@ -431,15 +431,21 @@ fn read_tts(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     refuse_for_counters(&reading)?;
     let tts::Parsed { system, diagnostics } = tts::parse(&reading.source.text);
     let Some(mut tts) = system else { return reading.loaded(None, diagnostics, Model::Counters) };
-    if let Some(text) = reading.beside("--init", reading.options.init.clone(), "init")? {
-        tts.read_init(&text.text).map_err(|error| faulty(text, error))?;
+    let mut warnings = Vec::new();
+    match reading.beside("--init", reading.options.init.clone(), "init")? {
+        Some(text) => tts.read_init(&text.text).map_err(|error| faulty(text, error))?,
+        None => warnings.push(format!(
+            "there is no {}: any number of threads start in 0|0; for a single one, use --init '0|0'",
+            reading.path.with_extension("init").display()
+        )),
     }
     let targets = &reading.options.targets;
     let given = (!targets.is_empty()).then(|| targets.join("\n"));
     if let Some(text) = reading.beside("--target", given, "prop")? {
         tts.read_targets(&text.text).map_err(|error| faulty(text, error))?;
     }
-    reading.loaded(Some(tts.system), diagnostics, |system| Model::Counters(Arc::new(system)))
+    let loaded = reading.loaded(Some(tts.system), diagnostics, |system| Model::Counters(Arc::new(system)))?;
+    Ok(Loaded { warnings, ..loaded })
 }
 
 fn faulty(source: Source, error: Diagnostic) -> LoadError {

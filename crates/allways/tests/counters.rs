@@ -35,6 +35,14 @@ fn verdicts_and_exit_codes() {
 }
 
 #[test]
+fn what_is_assumed_of_the_start_is_said() {
+    let any = check("any-start.tts", "");
+    assert!(any.code == 10 && any.err.contains("any number of threads start in 0|0"), "{any:?}");
+    let one = check("any-start.tts", "--init 0|0");
+    assert_eq!((one.code, one.err.as_str()), (0, ""), "{one:?}");
+}
+
+#[test]
 fn limits_are_heeded() {
     let run = check("turnstile.tts", "--engine forward --timeout 200ms");
     assert!(run.code == 5 && run.out.contains("time limit"), "{run:?}");

@@ -23,7 +23,9 @@
 //!   proved then is proved for relaxed rules, and what goes wrong does so by exact ones.
 //! * `x' = 1` is read as it stands; mist refuses it.
 //! * A variable that would be in two places afterwards, as in `a' = a + c, b' = b + c`, is refused: tokens do not double.
-//! * In a target only `>=` makes sense, since whatever covers a bad configuration is bad.
+//! * In a target only `>=` makes sense, since whatever covers a bad configuration is bad: `x = k` and `x in [k, l]` are read as
+//!   `x >= k`, and a warning says so.
+//! * A rule may have no guard; then it can always fire.
 //! * `invariants` are read and not used; a warning says so.
 
 mod effects;

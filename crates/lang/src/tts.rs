@@ -10,7 +10,7 @@
 //! One transition per line; `#` starts a comment. `FILE.prop` beside it holds what must never be covered, one configuration
 //! per line, such as `1|2,2`: shared state 1 and two threads in local state 2 (or `1|2^2`; `*|2` is any shared state).
 //! `FILE.init` holds where it starts, one set per line: `0|1,0^*` is a thread in 1 and any number in 0. Without such a file
-//! there is one thread, in shared state 0 and local state 0, as SATABS means it.
+//! any number of threads start in shared state 0 and local state 0, as bfc, QCover and FastForward take it.
 //!
 //! Only the states that are mentioned get a number, so that reading takes memory for the text and not for what it declares.
 
@@ -35,8 +35,8 @@ pub struct Parsed {
     pub diagnostics: Diagnostics,
 }
 
-/// A thread transition system. Where it starts and what it must avoid is elsewhere: it has one thread, and no target, until
-/// [`read_init`](Tts::read_init) and [`read_targets`](Tts::read_targets).
+/// A thread transition system. Where it starts and what it must avoid is elsewhere: any number of threads start in `0|0`, and
+/// there is no target, until [`read_init`](Tts::read_init) and [`read_targets`](Tts::read_targets).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tts {
     /// The system.
@@ -100,8 +100,7 @@ impl Tts {
         let (shared, locals) = (HashMap::new(), HashMap::new());
         let mut tts = Tts { system: Counters::default(), declared, shared, locals };
         let (shared, local) = (tts.shared(0), tts.local(0));
-        let tokens = Bag::from_iter([(local, 1)]);
-        tts.system.initial.push(Initial { shared, tokens, any: Vec::new() });
+        tts.system.initial.push(Initial { shared, tokens: Bag::default(), any: vec![local] });
         tts
     }
 }

@@ -3,7 +3,7 @@
 use allways_engines::Budget;
 use allways_evidence::{Evidence, Judge, Subject, Verdict, certify, read_evidence, write_evidence};
 use allways_lang::{spec, tts};
-use allways_model::counters::Counters;
+use allways_model::counters::{Bag, Counters};
 use allways_testkit::counters::{Method, decide};
 use allways_testkit::counters::{files, folder, goes_wrong, load};
 use std::fs;
@@ -144,10 +144,16 @@ fn published_verdicts() {
         }
     }
     for path in published("bp") {
+        // One thread starts all others, says the table.
+        let mut system = load(&path);
+        for initial in &mut system.initial {
+            initial.any.clear();
+            initial.tokens = Bag::from_iter([(0, 1)]);
+        }
         let safe = ["03", "04", "09", "10"].iter().any(|number| name(&path).starts_with(number));
         let stated = if safe { "safe" } else { "unsafe" };
         for method in [Method::Coverability, Method::Backward] {
-            assert_eq!(ask(&load(&path), method, &name(&path)), stated, "{}", name(&path));
+            assert_eq!(ask(&system, method, &name(&path)), stated, "{}", name(&path));
         }
     }
 }

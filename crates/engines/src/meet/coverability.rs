@@ -1,7 +1,7 @@
 //! Can a bad configuration be covered, with any number of threads? Methods for counter systems (UCOB).
 //!
 //! * [`backward`]: the least configurations from which a bad one can be covered (UCOB, Algorithm 1), within the bound of a
-//!   forward [`oracle`] (section V) and of place [`invariants`];
+//!   forward [`oracle`] (section V), of place [`invariants`], and of weights by [`linear`] programming;
 //! * [`karp_miller`]: forward, where any number stands for what can be pumped; for systems that only take and give;
 //! * [`forward`]: breadth first, with one thread, two, three, …; finds bugs;
 //! * [`duel`]: forward and backward against each other on two cores, what is used where no method is named.
@@ -19,6 +19,7 @@ pub mod duel;
 pub mod forward;
 pub mod invariants;
 pub mod karp_miller;
+pub mod linear;
 pub mod net;
 pub mod oracle;
 pub mod shorten;

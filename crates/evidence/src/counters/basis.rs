@@ -24,8 +24,9 @@
 //! some is any number. (Of places that are tested for an exact number, nothing is left over.) A set of configurations
 //! within one limit is within a finite union of limits only if it is within one of them, since it is directed: so nothing is
 //! rejected that is closed. *Of weights* it is enough that no rule makes a configuration heavier: what it gives and the shared
-//! state after weigh no more than what it takes and the shared state before, and no token gets heavier where it moves. Those
-//! sets are closed one by one, and so is what they have in common.
+//! state after weigh no more than what it takes and the shared state before, and no token gets heavier where it moves. A rule
+//! that cannot fire within the limits, which are closed by themselves, may do anything: it never fires. So what the limits
+//! and one of the weights have in common is closed, and so is what all of these sets have in common.
 
 mod index;
 mod weights;
@@ -137,15 +138,13 @@ pub fn check_basis(
         weights: &basis.weights,
         upward: Upward::new(&basis.members),
     };
-    for (index, weights) in basis.weights.iter().enumerate() {
-        weights.check(system).map_err(|why| Rejection::NotClosed(format!("weights {}: {why}", index + 1)))?;
-    }
     if let Some(limits) = &basis.bound {
         let mut bound: HashMap<Shared, Vec<&Limit>> = HashMap::new();
         limits.iter().for_each(|limit| bound.entry(limit.shared).or_default().push(limit));
         checker.bound = Some(bound);
         checker.check_bound(limits)?;
     }
+    checker.check_weights()?;
     checker.check_basis(&basis.members)
 }
 
@@ -239,6 +238,24 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// Tests 1 and 2 for weights, after limits.
+    fn check_weights(&mut self) -> Result<(), Rejection> {
+        if self.weights.is_empty() {
+            return Ok(());
+        }
+        let mut can_fire = Vec::with_capacity(self.system.rules.len());
+        for rule in &self.system.rules {
+            let takes = Configuration { shared: rule.from, tokens: rule.takes.clone() };
+            can_fire.push(self.within_limits(&takes)?);
+        }
+        for (index, weights) in self.weights.iter().enumerate() {
+            self.spend(can_fire.len())?;
+            let checked = weights.check(self.system, &can_fire);
+            checked.map_err(|why| Rejection::NotClosed(format!("weights {}: {why}", index + 1)))?;
+        }
+        Ok(())
+    }
+
     /// Tests 3, 4 and 5.
     fn check_basis(&mut self, basis: &[Configuration]) -> Result<(), Rejection> {
         for bad in self.system.bad() {
@@ -292,9 +309,11 @@ impl Checker<'_> {
 
     fn in_bound(&mut self, configuration: &Configuration) -> Result<bool, Rejection> {
         self.spend(self.weights.len())?;
-        if !self.weights.iter().all(|weights| weights.allow(configuration)) {
-            return Ok(false);
-        }
+        Ok(self.weights.iter().all(|weights| weights.allow(configuration))
+            && self.within_limits(configuration)?)
+    }
+
+    fn within_limits(&mut self, configuration: &Configuration) -> Result<bool, Rejection> {
         let Some(bound) = &self.bound else { return Ok(true) };
         let limits = bound.get(&configuration.shared).map_or(&[][..], |limits| limits);
         let place = limits.iter().position(|limit| limit.contains(configuration));

@@ -125,7 +125,8 @@ impl<'a> Reader<'a> {
     fn guarded(&mut self) -> Read<Guarded> {
         let mut guarded = Guarded::default();
         let mut seen = HashSet::new();
-        loop {
+        // A rule without a guard can always fire.
+        while self.next.kind != Kind::Arrow {
             if !self.accept(Kind::True) {
                 let (token, local, values) = self.constraint()?;
                 let guard = Guard { local, range: values, span: range(token.span) };
@@ -248,10 +249,12 @@ impl<'a> Reader<'a> {
             loop {
                 let (token, local, range) = self.constraint()?;
                 if *range.end() != u64::MAX {
-                    let mut fault = self.found(token, "`>=` in a target");
-                    let help = "whatever covers a bad configuration is bad, so no number can be too large";
-                    fault.help = Some(help.to_string());
-                    return Err(fault);
+                    let mut remark = self.found(token, "`>=` in a target");
+                    let least = range.start();
+                    remark.help = Some(format!(
+                        "read as `>= {least}`: whatever covers a bad configuration is bad, so no number can be too large"
+                    ));
+                    self.diagnostics.push(Diagnostic { severity: Severity::Warning, ..remark });
                 }
                 if !seen.insert(local) {
                     return Err(self.found(token, "a single constraint for each variable"));

@@ -90,8 +90,11 @@ fn mistakes_have_places() {
     assert_eq!(remarks(""), ["1:1: error: expected `vars`, found the end of the file"]);
     assert_eq!(
         remarks("vars a rules init a = 1 target a = 2"),
-        ["1:32: error: expected `>=` in a target, found `a`"]
+        ["1:32: warning: expected `>=` in a target, found `a`"]
     );
+    let unguarded = parse(b"vars a rules -> a' = a + 1; init a = 0 target a = 2").system.expect("a system");
+    assert!(unguarded.rules[0].takes.iter().next().is_none());
+    assert_eq!(unguarded.targets[0].tokens, Bag::from_iter([(0, 2)]));
     assert_eq!(
         remarks("vars a b rules init a = 1 target a >= 2 invariants a = 1"),
         [

@@ -5,10 +5,15 @@
 //! oracle and the invariants.
 //! So when all live members are expanded, the basis is a proof; and as soon as an initial configuration covers a member, the
 //! rules on the way from it are a run. Members with few tokens are expanded first: they make others superfluous.
+//!
+//! A search that takes long asks now and then whether the member that is next can be excluded by [linear programming](Linear).
+//! If so, it learns the weights, and this member and all others that are too heavy are outside of the bound from then on. That
+//! they are still in the basis does no harm: what covers them is outside as well.
 
 use super::basis::Basis;
 use super::board::Board;
 use super::invariants::Invariants;
+use super::linear::Linear;
 use super::net::{Entry, Net, Rows, configuration, count, row};
 use super::oracle::Oracle;
 use super::{BACKWARD, confirm_exactly};
@@ -16,18 +21,26 @@ use crate::budget::{Budget, Progress};
 use crate::engine::Outcome;
 use allways_evidence::counters::{self, Run};
 use allways_evidence::{StopReason, Verdict};
-use allways_model::counters::{Counters, Shared};
+use allways_model::counters::{Configuration, Counters, Shared};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Decides, or gives up.
 pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
-    decide_telling(system, None, budget)
+    decide_telling(system, None, BEFORE_CUTS, budget)
 }
 
-/// The same, and tells on a board what it finds.
-pub fn decide_telling(system: &Counters, board: Option<&Board>, budget: &Budget) -> Outcome {
-    let made = Net::new(system).and_then(|net| Ok((net, Oracle::new(system, budget)?)));
+/// So many images are computed before weights are looked for: most systems take fewer.
+pub const BEFORE_CUTS: u64 = 1 << 10;
+
+/// The same; tells on a board what it finds, and looks for weights after so many images.
+pub fn decide_telling(
+    system: &Counters,
+    board: Option<&Board>,
+    before_cuts: u64,
+    budget: &Budget,
+) -> Outcome {
+    let made = Oracle::new(system, budget).and_then(|oracle| Ok((Net::new(system, &oracle)?, oracle)));
     let (net, oracle) = match made {
         Ok(made) => made,
         Err(reason) => return BACKWARD.outcome(Verdict::Unknown(reason), 0, 0),
@@ -42,6 +55,8 @@ pub fn decide_telling(system: &Counters, board: Option<&Board>, budget: &Budget)
         waiting: BinaryHeap::new(),
         board,
         images: 0,
+        before_cuts,
+        cuts: None,
     };
     let verdict = search.run(budget).unwrap_or_else(Verdict::Unknown);
     BACKWARD.outcome(verdict, search.basis.stored(), search.images)
@@ -59,6 +74,16 @@ struct Search<'a> {
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     board: Option<&'a Board>,
     images: u64,
+    before_cuts: u64,
+    cuts: Option<Cuts>,
+}
+
+/// When to look for weights that exclude a member.
+struct Cuts {
+    linear: Linear,
+    /// Not before so many images, and after a vain attempt not for so many more: twice as many each time.
+    next: u64,
+    pause: u64,
 }
 
 impl Search<'_> {
@@ -78,6 +103,9 @@ impl Search<'_> {
                 continue;
             }
             let shared = self.basis.shared(member);
+            if !self.invariants.allow(shared, self.basis.row(member)) || self.cut(member, budget)? {
+                continue;
+            }
             if let Some(board) = self.board.filter(|board| board.has_room()) {
                 board.tell(configuration(shared, self.basis.row(member)), self.rules_from(member));
             }
@@ -106,12 +134,36 @@ impl Search<'_> {
                 }
             }
         }
-        let members = self.basis.members().collect();
+        // Those that were excluded later are outside of the bound.
+        let weights = self.invariants.weights();
+        let light = |member: &Configuration| weights.iter().all(|weights| weights.allow(member));
+        let members = self.basis.members().filter(light).collect();
         Ok(Verdict::from(counters::Basis {
             bound: Some(self.oracle.limits(budget)?),
-            weights: self.invariants.weights(),
+            weights,
             members,
         }))
+    }
+
+    /// Whether weights were found that exclude a member; they are learned.
+    fn cut(&mut self, member: u32, budget: &Budget) -> Result<bool, StopReason> {
+        if self.images < self.cuts.as_ref().map_or(self.before_cuts, |cuts| cuts.next) {
+            return Ok(false);
+        }
+        let cuts = self.cuts.get_or_insert_with(|| {
+            let linear = Linear::new(self.system, &self.oracle);
+            Cuts { pause: linear.size() as u64, next: 0, linear }
+        });
+        let weights = cuts.linear.exclude(self.basis.shared(member), self.basis.row(member), budget)?;
+        let found = weights.is_some();
+        match weights {
+            Some(weights) => self.invariants.learn(self.system, weights),
+            None => {
+                cuts.next = self.images + cuts.pause;
+                cuts.pause = cuts.pause.saturating_mul(2);
+            }
+        }
+        Ok(found)
     }
 
     /// Adds a configuration, unless it is known or cannot occur. If an initial one covers it, gives the run from there.

@@ -45,6 +45,11 @@ impl Invariants {
             return invariants;
         }
         for weights in solve(system) {
+            let (of_shared, of_locals) = weights.split_at(shared);
+            if of_locals.iter().all(|&weight| weight == 0) {
+                // That there is one shared state is known.
+                continue;
+            }
             let most = system.initial.iter().map(|initial| {
                 let tokens = initial
                     .tokens
@@ -56,15 +61,22 @@ impl Invariants {
             let bag = |weights: &[u64]| -> Bag {
                 weights.iter().enumerate().map(|(at, &weight)| (at as u32, weight)).collect()
             };
-            let (of_shared, of_locals) = weights.split_at(shared);
-            if of_locals.iter().all(|&weight| weight == 0) {
-                // That there is one shared state is known.
-                continue;
-            }
-            invariants.weights.push(Weights { locals: bag(of_locals), shared: bag(of_shared), most });
-            invariants.quick.push(Quick { locals: of_locals.to_vec(), shared: of_shared.to_vec(), most });
+            invariants.learn(system, Weights { locals: bag(of_locals), shared: bag(of_shared), most });
         }
         invariants
+    }
+
+    /// Adds weights that were found elsewhere.
+    pub fn learn(&mut self, system: &Counters, weights: Weights) {
+        let all = |bag: &Bag, states: usize| -> Vec<u64> {
+            let mut weights = vec![0; states];
+            bag.iter().for_each(|(at, weight)| weights[at as usize] = weight);
+            weights
+        };
+        let (locals, shared) =
+            (all(&weights.locals, system.locals.len()), all(&weights.shared, system.shared.len()));
+        self.quick.push(Quick { locals, shared, most: weights.most });
+        self.weights.push(weights);
     }
 
     /// Whether no invariant says that a configuration cannot occur.

@@ -82,7 +82,7 @@ impl Tree<'_> {
             let mut label: Label = fixed.chain(initial.any.iter().map(|&local| (local, ANY))).collect();
             label.sort_unstable();
             if let Some(target) = self.add(initial.shared, label, Origin::Initial(number)) {
-                return self.run(target);
+                return self.run(target, budget);
             }
         }
         let mut from: HashMap<Shared, Vec<u32>> = HashMap::new();
@@ -104,11 +104,11 @@ impl Tree<'_> {
                     return Err(StopReason::GaveUp(why));
                 }
                 if let Some(target) = self.add(rule.to, label, Origin::Rule(number, node)) {
-                    return self.run(target);
+                    return self.run(target, budget);
                 }
             }
         }
-        Ok(Verdict::from(Basis { bound: Some(self.limits()), ..Basis::default() }))
+        Ok(Verdict::from(Basis { bound: Some(self.limits(budget)), ..Basis::default() }))
     }
 
     /// Adds a node unless it is within one that is there. If a target is within it, gives the node and the target.
@@ -165,7 +165,7 @@ impl Tree<'_> {
     }
 
     /// The run that covers a target within a node.
-    fn run(&self, (node, target): (usize, Bag)) -> Result<Verdict, StopReason> {
+    fn run(&self, (node, target): (usize, Bag), budget: &Budget) -> Result<Verdict, StopReason> {
         let mut back = Back { tree: self, needed: target, rules: Vec::new() };
         let root = back.walk(node, None)?;
         // Only roots have no parent, and what is needed at a root is within it; were it not so, there would be no run to show.
@@ -181,17 +181,25 @@ impl Tree<'_> {
         };
         let mut rules = back.rules;
         rules.reverse();
-        Ok(Verdict::from(shorten(self.system, Run { initial, rules })))
+        Ok(Verdict::from(shorten(self.system, Run { initial, rules }, budget)))
     }
 
-    /// The largest nodes.
-    fn limits(&self) -> Vec<Limit> {
+    /// The largest nodes; when time is short, also others, which make a proof longer and no less a proof.
+    fn limits(&self, budget: &Budget) -> Vec<Limit> {
+        const EVERY: usize = 1 << 6;
         let mut limits: Vec<Limit> = Vec::new();
+        let mut all = false;
         for nodes in self.by_shared.values() {
             // Nothing that came later is within something earlier, so it can only be the other way round.
-            for (index, &(_, node)) in nodes.iter().enumerate() {
+            for (index, &([some, any], node)) in nodes.iter().enumerate() {
+                all = all || (index.is_multiple_of(EVERY) && budget.check().is_err());
                 let label = &self.nodes[node].label;
-                if nodes[index + 1..].iter().any(|&(_, later)| within(label, &self.nodes[later].label)) {
+                let includes = |&([later_some, later_any], later): &(Support, usize)| {
+                    some & !later_some == 0
+                        && any & !later_any == 0
+                        && within(label, &self.nodes[later].label)
+                };
+                if !all && nodes[index + 1..].iter().any(includes) {
                     continue;
                 }
                 let tokens = label.iter().map(|&(local, count)| (local, (count != ANY).then_some(count)));

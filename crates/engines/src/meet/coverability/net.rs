@@ -6,6 +6,7 @@
 //! shared state, move nothing, and give nothing that is in it. (This is the sharpening of UCOB, section V, by which the added
 //! thread must change the shared state; unlike there it does not drop threads that start others or broadcast.)
 
+use super::oracle::Oracle;
 use allways_evidence::StopReason;
 use allways_model::counters::{Bag, Configuration, Counters, Local, Rule, Shared};
 use hashbrown::HashMap;
@@ -74,8 +75,8 @@ pub struct Net {
 const MOST: usize = 1 << 20;
 
 impl Net {
-    /// Packs the rules of a system. Equal ones are kept once.
-    pub fn new(system: &Counters) -> Result<Net, StopReason> {
+    /// Packs the rules of a system. Equal ones are kept once, and those that cannot fire are never looked at.
+    pub fn new(system: &Counters, oracle: &Oracle) -> Result<Net, StopReason> {
         let mut net = Net {
             rules: Vec::with_capacity(system.rules.len()),
             always: vec![Vec::new(); system.shared.len()],
@@ -84,7 +85,7 @@ impl Net {
         let mut seen = HashSet::new();
         for (number, rule) in system.rules.iter().enumerate() {
             net.rules.push(Packed::new(rule)?);
-            if !seen.insert(Rule { line: 0, ..rule.clone() }) {
+            if !oracle.can_fire(rule) || !seen.insert(Rule { line: 0, ..rule.clone() }) {
                 continue;
             }
             if rule.from != rule.to || !rule.is_plain() {

@@ -2,8 +2,9 @@
 //!
 //! A part of a run that starts and ends in the same shared state is left out if the rest still leads to a bad configuration,
 //! the longest parts first; then tokens that are there from the start. What comes out is a run like any other, and is
-//! checked like any other.
+//! checked like any other. When the budget is used up, it is as short as it has become.
 
+use crate::budget::Budget;
 use allways_evidence::counters::Run;
 use allways_model::counters::step::step;
 use allways_model::counters::{Configuration, Counters, Initial, Local};
@@ -12,7 +13,8 @@ use allways_model::counters::{Configuration, Counters, Initial, Local};
 const LONGEST: usize = 400;
 
 /// A run that is not longer, and has not more tokens.
-pub fn shorten(system: &Counters, run: Run) -> Run {
+pub fn shorten(system: &Counters, run: Run, budget: &Budget) -> Run {
+    const EVERY: usize = 1 << 4;
     let mut run = run;
     if run.rules.len() > LONGEST {
         return run;
@@ -21,6 +23,9 @@ pub fn shorten(system: &Counters, run: Run) -> Run {
     while length > 0 {
         let mut start = 0;
         while start + length <= run.rules.len() {
+            if start.is_multiple_of(EVERY) && budget.check().is_err() {
+                return run;
+            }
             let before = system.rules[run.rules[start] as usize].from;
             let after = system.rules[run.rules[start + length - 1] as usize].to;
             let mut less = Vec::new();
@@ -38,6 +43,7 @@ pub fn shorten(system: &Counters, run: Run) -> Run {
     let places: Vec<Local> = run.initial.tokens.iter().map(|(local, _)| local).collect();
     for local in places {
         while let Some(initial) = with_less(system, &run.initial, local)
+            && budget.check().is_ok()
             && goes_wrong(system, &initial, &run.rules)
         {
             run.initial = initial;
@@ -81,7 +87,7 @@ mod tests {
         };
         let initial = Configuration { shared: Shared(0), tokens: bag(&[(0, 9)]) };
         let run = Run { initial, rules: vec![1, 2, 0, 0, 0, 1, 2, 0, 1] };
-        let short = shorten(&system, run);
+        let short = shorten(&system, run, &Budget::unlimited());
         assert_eq!((short.initial.tokens.count(0), &short.rules[..]), (2, &[0, 0, 1][..]));
         assert!(walk(&system, &short).is_ok());
     }
