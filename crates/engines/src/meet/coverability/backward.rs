@@ -138,11 +138,7 @@ impl Search<'_> {
         let weights = self.invariants.weights();
         let light = |member: &Configuration| weights.iter().all(|weights| weights.allow(member));
         let members = self.basis.members().filter(light).collect();
-        Ok(Verdict::from(counters::Basis {
-            bound: Some(self.oracle.limits(budget)?),
-            weights,
-            members,
-        }))
+        Ok(Verdict::from(counters::Basis { bound: Some(self.oracle.limits(budget)?), weights, members }))
     }
 
     /// Whether weights were found that exclude a member; they are learned.

@@ -82,9 +82,7 @@ impl Oracle {
     /// Whether a rule can fire within the bound.
     pub fn can_fire(&self, rule: &Rule) -> bool {
         let allowed = &self.allowed[rule.from.index()];
-        allowed
-            .as_ref()
-            .is_some_and(|allowed| rule.takes.iter().all(|(local, _)| is_set(allowed, local)))
+        allowed.as_ref().is_some_and(|allowed| rule.takes.iter().all(|(local, _)| is_set(allowed, local)))
     }
 
     /// Whether a configuration is within the bound.
