@@ -16,7 +16,7 @@ use allways_model::encoding::{Encoded, Threads};
 use allways_testkit::conformance::accepted;
 use allways_testkit::counters::cover;
 use allways_testkit::counters::{Method, decide};
-use allways_testkit::counters::{files, folder, load};
+use allways_testkit::counters::{files, folder, load, load_published};
 use allways_testkit::families::variables;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -33,7 +33,9 @@ fn main() {
     );
     let mist = std::env::var_os("MIST");
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench");
-    for folder in [folder(), shared.join("spec"), shared.join("bp")] {
+    let places: [(_, fn(&Path) -> _); 3] =
+        [(folder(), load), (shared.join("spec"), load), (shared.join("bp"), load_published)];
+    for (folder, load) in places {
         let files = files(&folder);
         if files.is_empty() {
             println!("(no {}: left out)", folder.display());

@@ -153,6 +153,16 @@ pub fn load(path: &Path) -> Counters {
     tts.system
 }
 
+/// The same for a published `.tts` file, where one thread starts all others (`../shared/bench/README.md`).
+pub fn load_published(path: &Path) -> Counters {
+    let mut system = load(path);
+    if path.extension().is_some_and(|ending| ending == "tts") {
+        system.initial =
+            vec![Initial { shared: Shared(0), tokens: Bag::from_iter([(0, 1)]), any: Vec::new() }];
+    }
+    system
+}
+
 /// The methods for counter systems, to be told apart in tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Method {
