@@ -18,8 +18,7 @@
 //!
 //! * `=` `!=` `^` `|` `&` without brackets bind as in IJIT if the first label is an integer, else as in SATABS. Where that
 //!   makes a difference, there is a warning.
-//! * `enforce e` among statements is `assume(e)`, and `abortif e` is `assume(!e)`. (In SLAM, `enforce` restricts a whole
-//!   procedure; nothing in the wild uses it so.) `dead x` is `x := *`.
+//! * `enforce e` restricts every step of its function, as in SLAM; `abortif e` is `assume(!e)`. `dead x` is `x := *`.
 //! * A function that ends without its results returns any. A statement that has no `;` but ends its line gets a warning.
 //! * `decl thread_local x` at the top is a local variable of `main`, which must then be the only function.
 //! * `x$` can be assigned, not read: threads would differ in what they read.

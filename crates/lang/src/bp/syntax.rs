@@ -70,6 +70,8 @@ pub(super) enum Action<'a> {
     /// Goes on if the expression has this value.
     Assume(Expr<'a>, bool),
     Assert(Expr<'a>),
+    /// A condition on the whole function.
+    Enforce(Expr<'a>),
     Dead(Vec<Name<'a>>),
     /// Starts a thread that executes the statement.
     Start(Box<Statement<'a>>),

@@ -17,6 +17,17 @@ pub(super) enum Meaning {
     Others(Slot),
 }
 
+/// What the names of an expression stand for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Values.
+    Now,
+    /// In a constraint: values before the assignment, and `'x` after it.
+    Constraint,
+    /// Values after the assignment.
+    After,
+}
+
 /// An expression and how deep it is.
 type Deep = (Lowered, usize);
 
@@ -44,21 +55,21 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// An expression; in a constraint, also about values afterwards. If something is wrong with it, any expression.
-    pub(super) fn expression(&mut self, expr: &Expr<'a>, scope: &Scope<'a>, constraint: bool) -> Lowered {
-        self.deep(expr, scope, constraint).0
+    /// An expression. If something is wrong with it, any expression.
+    pub(super) fn expression(&mut self, expr: &Expr<'a>, scope: &Scope<'a>, reading: Reading) -> Lowered {
+        self.deep(expr, scope, reading).0
     }
 
     pub(super) fn expressions(&mut self, exprs: &[Expr<'a>], scope: &Scope<'a>) -> Vec<Lowered> {
-        exprs.iter().map(|expr| self.expression(expr, scope, false)).collect()
+        exprs.iter().map(|expr| self.expression(expr, scope, Reading::Now)).collect()
     }
 
-    fn deep(&mut self, expr: &Expr<'a>, scope: &Scope<'a>, constraint: bool) -> Deep {
-        let mut part = |expr| self.deep(expr, scope, constraint);
+    fn deep(&mut self, expr: &Expr<'a>, scope: &Scope<'a>, reading: Reading) -> Deep {
+        let mut part = |expr| self.deep(expr, scope, reading);
         match expr {
             Expr::Constant(value) => (Lowered::Constant(i64::from(*value)), 0),
             Expr::Choose => (Lowered::Choose(0, 1), 0),
-            Expr::Name(name) => {
+            Expr::Name(name) if reading != Reading::After => {
                 let lowered = match self.meaning(*name, scope) {
                     Some(Meaning::Shared(slot)) => Lowered::Shared(slot),
                     Some(Meaning::Local(slot)) => Lowered::Local(slot),
@@ -67,8 +78,8 @@ impl<'a> Lowering<'a> {
                 };
                 (lowered, 0)
             }
-            Expr::Next(name) => {
-                if !constraint {
+            Expr::Name(name) | Expr::Next(name) => {
+                if reading == Reading::Now {
                     self.error(*name, "has a value afterwards only after `constrain`", None);
                 }
                 let lowered = match self.meaning(*name, scope) {

@@ -1,10 +1,11 @@
 //! Functions and statements: each statement becomes a location, in the order of the text.
 
 use super::super::syntax::{self, Action, Branch, Declaration, Function, Name, Statement, jump};
-use super::expressions::Meaning;
+use super::expressions::{Meaning, Reading};
 use super::{Lowering, Signature, variable};
 use allways_model::program::{
-    Edge, Expr, LocationId, Op, Place, Procedure, ProcedureId, Slot, Span, Target, TemplateId, Type, Variable,
+    Binary, Edge, Expr, LocationId, Op, Place, Procedure, ProcedureId, Slot, Span, Target, TemplateId, Type,
+    Unary, Variable,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -60,6 +61,56 @@ impl<'a> Lowering<'a> {
             span: function.name.span,
         });
         self.sequence(&function.body, scope.end, &scope);
+        self.enforce(entry, &function, &scope);
+    }
+
+    /// Restricts the steps of a function by its `enforce` statements: a step is taken only where they are true, and only if
+    /// they are after its assignment. (What other threads assign, and what a call does, they restrict at the next step.)
+    fn enforce(&mut self, entry: LocationId, function: &Function<'a>, scope: &Scope<'a>) {
+        let mut enforced = Vec::new();
+        fn collect<'f, 'a>(statements: &'f [Statement<'a>], enforced: &mut Vec<&'f syntax::Expr<'a>>) {
+            for statement in statements {
+                match &statement.action {
+                    Action::Enforce(expr) => enforced.push(expr),
+                    Action::If(branches, otherwise) => {
+                        branches.iter().for_each(|branch| collect(&branch.body, enforced));
+                        collect(otherwise, enforced);
+                    }
+                    Action::While(_, body) => collect(body, enforced),
+                    Action::Start(started) => collect(std::slice::from_ref(&**started), enforced),
+                    _ => {}
+                }
+            }
+        }
+        collect(&function.body, &mut enforced);
+        let both = |one: Expr, other: Expr| {
+            Expr::Binary(Binary::And, Box::new(one), Box::new(other), Span::default())
+        };
+        let not = |expr: Expr| Expr::Unary(Unary::Not, Box::new(expr));
+        for expr in enforced {
+            let now = self.expression(expr, scope, Reading::Now);
+            if self.diagnostics.has_errors() {
+                // It would be reported once more.
+                return;
+            }
+            let after = self.expression(expr, scope, Reading::After);
+            for location in &mut self.program.locations[entry.index()..] {
+                for edge in &mut location.edges {
+                    edge.op = match std::mem::replace(&mut edge.op, Op::Skip) {
+                        Op::Skip => Op::Guard(now.clone(), true),
+                        Op::Guard(condition, true) => Op::Guard(both(now.clone(), condition), true),
+                        Op::Guard(condition, false) => Op::Guard(both(now.clone(), not(condition)), true),
+                        Op::Assert(condition) => Op::Assert(not(both(now.clone(), not(condition)))),
+                        Op::Assign(places, values, constraint) => {
+                            let all = both(now.clone(), after.clone());
+                            let all = constraint.into_iter().fold(all, both);
+                            Op::Assign(places, values, Some(all))
+                        }
+                        other => other,
+                    };
+                }
+            }
+        }
     }
 
     fn declare(&mut self, declared: &[Declaration<'a>], locals: &mut Vec<Variable>, scope: &mut Scope<'a>) {
@@ -152,7 +203,7 @@ impl<'a> Lowering<'a> {
             }
             Action::If(branches, otherwise) => return self.conditional(branches, otherwise, next, scope),
             Action::While(condition, body) => {
-                let condition = self.expression(condition, scope, false);
+                let condition = self.expression(condition, scope, Reading::Now);
                 let inside = self.body(body, location, scope);
                 return self.guards(location, condition, inside, next, span);
             }
@@ -167,8 +218,9 @@ impl<'a> Lowering<'a> {
                 }
                 let places = self.places(places, true, scope);
                 let values = self.expressions(values, scope);
-                let constraint =
-                    constraint.as_ref().map(|constraint| self.expression(constraint, scope, true));
+                let constraint = constraint
+                    .as_ref()
+                    .map(|constraint| self.expression(constraint, scope, Reading::Constraint));
                 Op::Assign(places, values, constraint)
             }
             Action::Dead(names) => {
@@ -185,8 +237,9 @@ impl<'a> Lowering<'a> {
                 }
             }
             Action::Return(results) => return self.result(statement, results, scope),
-            Action::Assume(expr, truth) => Op::Guard(self.expression(expr, scope, false), *truth),
-            Action::Assert(expr) => Op::Assert(self.expression(expr, scope, false)),
+            Action::Assume(expr, truth) => Op::Guard(self.expression(expr, scope, Reading::Now), *truth),
+            Action::Enforce(_) => Op::Skip,
+            Action::Assert(expr) => Op::Assert(self.expression(expr, scope, Reading::Now)),
             Action::Start(started) => return self.start(statement, started, next, scope),
             Action::Create(function) => match self.created(*function) {
                 Some(template) => Op::Spawn(template, Vec::new()),
@@ -210,7 +263,7 @@ impl<'a> Lowering<'a> {
     ) {
         let mut no = self.body(otherwise, next, scope);
         for branch in branches.iter().rev() {
-            let condition = self.expression(&branch.condition, scope, false);
+            let condition = self.expression(&branch.condition, scope, Reading::Now);
             let yes = self.body(&branch.body, next, scope);
             self.guards(branch.location, condition, yes, no, branch.span);
             no = branch.location;

@@ -146,7 +146,8 @@ impl<'a> Parser<'a> {
             "goto" => Action::Goto(self.targets()?),
             "if" => return self.conditional(first.span),
             "while" => return self.repetition(first.span),
-            "assume" | "enforce" => Action::Assume(self.expression()?, true),
+            "assume" => Action::Assume(self.expression()?, true),
+            "enforce" => Action::Enforce(self.expression()?),
             "abortif" => Action::Assume(self.expression()?, false),
             "assert" => Action::Assert(self.expression()?),
             "return" if self.next.kind == Kind::Is(";") || self.at_end_of_block() => {

@@ -104,7 +104,7 @@ fn shape(text: &str) -> String {
 #[test]
 fn statements_are_locations_in_the_order_of_the_text() {
     let text = "decl x := 1, y; void main() begin decl l := *, m := F;
-        0: skip; 1: goto 0, 2; 2: x, l := y, *; 3: assume(x & l); 4: assert(!x | m); enforce y; abortif l;
+        0: skip; 1: goto 0, 2; 2: x, l := y, *; 3: assume(x & l); 4: assert(!x | m); abortif l;
         dead x, m; end";
     assert_snapshot!(shape(text), @"
     thread main: main, Fixed(1)
@@ -116,10 +116,32 @@ fn statements_are_locations_in_the_order_of_the_text() {
       2 2: x, l := y, * -> 3
       3 3: [(x & l)] -> 4
       4 4: assert (!x | m) -> 5
-      5 [y] -> 6
-      6 [not l] -> 7
-      7 x, m := *, * -> 8
-      8 end
+      5 [not l] -> 6
+      6 x, m := *, * -> 7
+      7 end
+    ");
+}
+
+#[test]
+fn what_is_enforced_restricts_the_whole_function() {
+    let text = "decl x; void main() begin f(); x := 0; end
+        void f() begin decl l; skip; enforce x | l; if l then x := 0; fi assert(l); x, l := *, * constrain 'x; end";
+    assert_snapshot!(shape(text), @"
+    thread main: main, Fixed(1)
+    shared x=*
+    main/0/0
+      0  := f() -> 1
+      1 x := 0 -> 2
+      2 end
+    f/0/0 l=*
+      3 [(x | l)] -> 4
+      4 [(x | l)] -> 5
+      5 [((x | l) & l)] -> 6
+      5 [((x | l) & !l)] -> 7
+      6 x := 0 constrain ((x | l) & ('x | 'l)) -> 7
+      7 assert !((x | l) & !l) -> 8
+      8 x, l := *, * constrain (((x | l) & ('x | 'l)) & 'x) -> 9
+      9 return  -> 9
     ");
 }
 
