@@ -45,8 +45,12 @@ pub fn read(
     let unit = sema::analyse(&text, map, model)?;
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
     if property.races {
+        if let Some(program) = lowered.exact.take() {
+            let mut exact = Lowered { program, ..lowered.clone() };
+            races::watch(&mut exact);
+            lowered.exact = Some(exact.program);
+        }
         races::watch(&mut lowered);
-        lowered.exact = None;
     }
     finish(&mut lowered.program);
     lowered.exact.iter_mut().for_each(finish);

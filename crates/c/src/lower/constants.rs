@@ -3,16 +3,27 @@
 use super::Lowering;
 use crate::pointers::{Pointers, root};
 use crate::slots;
-use crate::typed::{Binary, Expr, ExprKind, Storage, Type, Unary, Unit, VariableId};
+use crate::typed::{Binary, Expr, ExprKind, StmtKind, Storage, Type, Unary, Unit, VariableId};
 use crate::walk;
 use std::collections::{HashMap, HashSet};
 
-/// The integers that live for the whole run, and their values: those that are never written and whose address is not taken,
-/// and those that are never written by a name but whose address is taken.
+/// The integers that have one value: of those that live for the whole run, those that are never written and whose address is
+/// not taken, and those that are never written by a name but whose address is taken; and local ones of the first kind that are
+/// declared with a constant.
 pub(super) fn find(unit: &Unit, pointers: &Pointers) -> [HashMap<VariableId, i128>; 2] {
     let mut written: HashSet<VariableId> = HashSet::new();
     let mut taken: HashSet<VariableId> = pointers.escapes.clone();
+    let mut declared: HashMap<VariableId, i128> = HashMap::new();
     for function in &unit.functions {
+        walk::each_statement(function.body.as_deref().unwrap_or_default(), &mut |stmt| {
+            if let StmtKind::Declare(variable, Some(initial)) = &stmt.kind
+                && let [one] = &initial[..]
+                && one.path.is_empty()
+                && let ExprKind::Int(value) = one.value.kind
+            {
+                declared.insert(*variable, value);
+            }
+        });
         walk::statements(function.body.as_deref().unwrap_or_default(), &mut |expr| match &expr.kind {
             ExprKind::Assign(to, _)
             | ExprKind::AssignOp(_, to, _, _)
@@ -24,10 +35,12 @@ pub(super) fn find(unit: &Unit, pointers: &Pointers) -> [HashMap<VariableId, i12
     }
     let constant = |(number, variable): (usize, &crate::typed::Variable)| {
         let id = VariableId(number);
-        let plain = matches!(variable.ty, Type::Int(_))
-            && variable.storage == Storage::Static
-            && !variable.external
-            && !written.contains(&id);
+        let unwritten = matches!(variable.ty, Type::Int(_)) && !variable.external && !written.contains(&id);
+        if matches!(variable.storage, Storage::Automatic(_)) {
+            let value = declared.get(&id).filter(|_| unwritten && !taken.contains(&id));
+            return value.map(|&value| (id, value));
+        }
+        let plain = unwritten && variable.storage == Storage::Static;
         let value = match &variable.initial[..] {
             [] => Some(0),
             [one] => match one.value.kind {

@@ -374,6 +374,13 @@ impl Lowering<'_> {
         let span = call.span;
         let Some(object) = arguments.first() else { return Ok(None) };
         let done = Ok(Some(vec![Model::Constant(0)]));
+        if let Type::Pointer(ty) = walk::through_casts(object).ty.plain()
+            && let Type::Record(record) = ty.plain()
+            && name.starts_with("pthread_rwlock_")
+            && self.unit.records[record.0].name.contains("mutex")
+        {
+            return refuse(span, format!("`{name}` of something else than a read-write lock"));
+        }
         match name {
             "pthread_mutexattr_settype" if !matches!(self.type_of_mutex(arguments), Some(0 | 3)) => {
                 refuse(span, "a mutex that is recursive or checks for errors is not followed")

@@ -2,7 +2,8 @@
 //!
 //! If a program has too many initial states, a shared variable that may start with any value has none at first: its slot is
 //! [`OPEN`]. The first thread of which a step reads the slot gives it a value, any of its type, by a rule that changes nothing
-//! else; then come the rules of the step. Writing gives it a value, too. What properties read is never left open.
+//! else; then come the rules of the step. Writing gives it a value, too. What properties read is never left open. Of a type
+//! with too many values, a few are tried, and the system is one of which only some steps are known.
 //!
 //! Invariant: a state with open slots stands for all states in which these have some value of their types. Nobody has asked
 //! for it so far, so all of them are reached by the same steps, each from an initial state of its own.
@@ -12,6 +13,9 @@ use crate::program::semantics;
 use crate::program::{Expr, Program, Slot, Value};
 use crate::pushdown::{Rule, State, Symbol, Word};
 use std::cell::Cell;
+
+/// The values that are tried where there are too many.
+const SAMPLE: (Value, Value) = (-1, 2);
 
 /// Which open slot is read by the rules that are being made.
 #[derive(Default)]
@@ -67,11 +71,15 @@ impl Encoded {
     pub(super) fn close(&self, key: &Key, top: Symbol, slot: Slot) -> Vec<Rule> {
         let after = self.program.shared.partition_point(|variable| variable.slot <= slot);
         let variable = &self.program.shared[after - 1];
-        let few = |(low, high): &(Value, Value)| high.abs_diff(*low) < MOST_INITIAL as u64;
-        let Some((low, high)) = variable.ty.bounds().filter(few).filter(|_| self.open[slot]) else {
+        let Some((mut low, mut high)) = variable.ty.bounds().filter(|_| self.open[slot]) else {
             self.give_up(variable.span);
             return Vec::new();
         };
+        if high.abs_diff(low) >= MOST_INITIAL as u64 {
+            // What is safe cannot come out any more; something that goes wrong with a small number can.
+            self.give_up(variable.span);
+            (low, high) = (SAMPLE.0.clamp(low, high), SAMPLE.1.clamp(low, high));
+        }
         let rule = |value| {
             let mut key = key.clone();
             key.values[slot] = value;
