@@ -8,12 +8,10 @@
 //! the greatest suffice. A group of which a value is used in any other way (in a sum, as an index, in a comparison of two
 //! variables) is left alone.
 //!
-//! Of a choice that stays too wide, a few values are tried, which may find a bug; beside it the step leads to where nothing is
-//! followed any more, which keeps "safe" from coming out.
+//! A choice that stays wide is left as it is: explicit search tries a few of its values, which may find a bug, and symbolic
+//! methods take it as it is.
 
-use allways_model::program::{
-    Binary, Edge, Expr, Op, Place, ProcedureId, Program, Slot, Target, Unary, Value,
-};
+use allways_model::program::{Binary, Expr, Op, Place, ProcedureId, Program, Slot, Target, Unary, Value};
 
 /// A choice is narrowed if so many values remain at most.
 const MOST_VALUES: u64 = 1 << 12;
@@ -54,36 +52,7 @@ pub fn narrow(program: &mut Program) {
             compared(&mut op);
             program.locations[number].edges[edge].op = groups.narrowed(op, procedure, program);
         }
-        sample(&mut program.locations[number].edges);
     }
-}
-
-/// The values that are tried of a choice that is too wide.
-const TRIED: (Value, Value) = (-2, 9);
-
-/// Parts steps with choices that are too wide: a few values, and the end of what is followed.
-fn sample(edges: &mut Vec<Edge>) {
-    let mut beyond = Vec::new();
-    for edge in edges.iter_mut() {
-        let mut wide = false;
-        edge.op.expressions().for_each(|expr| expr.visit(&mut |part| wide |= is_wide(part)));
-        if !wide {
-            continue;
-        }
-        beyond.push(Edge { op: Op::Beyond, ..*edge });
-        each_expr(&mut edge.op, &mut |expr| {
-            if let Expr::Choose(low, high) = expr
-                && high.abs_diff(*low) >= MOST_VALUES
-            {
-                (*low, *high) = (TRIED.0.clamp(*low, *high), TRIED.1.clamp(*low, *high));
-            }
-        });
-    }
-    edges.extend(beyond);
-}
-
-fn is_wide(expr: &Expr) -> bool {
-    matches!(expr, Expr::Choose(low, high) if high.abs_diff(*low) >= MOST_VALUES)
 }
 
 /// Calls a function with all expressions of a step, parts first.

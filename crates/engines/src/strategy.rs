@@ -2,7 +2,7 @@
 //!
 //! [`auto`] is the strategy that is used where no engine is named. It first asks about any number of threads, which is a
 //! proof or nothing; then about one thread, two, three, four, by a [`portfolio`] of engines; and at last it counts
-//! threads for as long as that may take. Integers without bounds are proved beside all this, by views.
+//! threads for as long as that may take. Integers, without bounds or those of a machine, are proved beside all this, by views.
 //!
 //! Claims race unchecked, so that a checker does not compete with the losers for the processor; before anything rests on a
 //! claim it is [certified](Strategy::Certified).
@@ -337,11 +337,14 @@ pub fn auto(forms: &Forms) -> Strategy {
             parts.push(count(&COVERABILITY, COVERABILITY_LATE_BUDGET));
         }
     }
-    if question.bounded() || !task.has_integers() {
+    let integers = task.has_integers();
+    if question.bounded() || !task.has_wide_values() || deadlock && !integers {
         return Strategy::Then(parts);
     }
-    let hunt = Strategy::Run(&Free).certified().within(BUG_HUNT_BUDGET).growing().tried();
-    parts.insert(0, hunt);
+    if integers {
+        let hunt = Strategy::Run(&Free).certified().within(BUG_HUNT_BUDGET).growing().tried();
+        parts.insert(0, hunt);
+    }
     if deadlock {
         return Strategy::Then(parts).within(INTEGER_DEADLOCK_BUDGET);
     }

@@ -21,6 +21,13 @@
 //! strengthened ([`property`]) to ones that they cannot. The order of threads in a view is of no importance: V contains a view if it
 //! contains it in every order in which the locations are sorted.
 //!
+//! # Threads that are started later
+//!
+//! Take a run, and the threads that it starts. Let them be there from the start, at their entries, with the arguments that they
+//! will get, and let them begin when they are started: this is a run of a program in which any number of such threads, with any
+//! arguments, wait until one thread of their template has been started. So it is enough to look at that program. It has a hidden
+//! shared variable for each template of which no thread runs from the start, which every start of one sets.
+//!
 //! # Anchors
 //!
 //! Threads of which there is a known number, such as the one writer of a lock, may be *anchored*: V is then about views that

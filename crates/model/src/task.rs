@@ -66,6 +66,9 @@ impl Model {
     }
 }
 
+/// A range of more values than this is like an integer without bounds.
+const FEW_VALUES: u64 = 1 << 16;
+
 /// Which numbers of threads an engine is asked about.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Instance {
@@ -99,10 +102,23 @@ impl Task {
 
     /// Whether variables without bounds occur.
     pub fn has_integers(&self) -> bool {
+        self.has_variable(|ty| ty == Type::Int)
+    }
+
+    /// Whether variables occur that have no bounds, or so wide ones that their values are not few.
+    pub fn has_wide_values(&self) -> bool {
+        self.has_variable(|ty| match ty {
+            Type::Int => true,
+            Type::Range(low, high) => low.abs_diff(high) > FEW_VALUES,
+            Type::Bool | Type::Lock => false,
+        })
+    }
+
+    fn has_variable(&self, of: impl Fn(Type) -> bool) -> bool {
         let Some(program) = self.program() else { return false };
         let bodies = program.templates.iter().map(|template| &program.procedures[template.body]);
         let locals = bodies.flat_map(|body| &body.locals);
-        program.shared.iter().chain(locals).any(|variable| variable.ty == Type::Int)
+        program.shared.iter().chain(locals).any(|variable| of(variable.ty))
     }
 
     /// How many threads of each template there are; none where any number may be.

@@ -55,13 +55,21 @@ fn explore(program: &Program, counts: &[usize], most: usize) -> (Vec<State>, boo
 /// Where a step leads: the shared values, the location and the local values; nothing if it goes wrong.
 type Led = Option<(Vec<i128>, LocationId, Vec<i128>)>;
 
+/// The values of the hidden variables that say whether a thread of a template was started: whether there is one.
+fn started(translated: &Steps, state: &State) -> Vec<i128> {
+    let templates = translated.started.iter().enumerate().filter(|(_, flag)| flag.is_some());
+    let there = |template: usize| state.threads.iter().any(|thread| thread.template.index() == template);
+    templates.map(|(template, _)| there(template).into()).collect()
+}
+
 /// The values of all variables that the steps of a thread speak of.
 fn valuation(translated: &Steps, state: &State, thread: usize) -> BTreeMap<String, i128> {
     let moving = &state.threads[thread];
     let top = moving.top().expect("it has not ended");
     let mut of: BTreeMap<String, i128> = BTreeMap::new();
-    for (known, &value) in translated.shared.iter().zip(&state.shared) {
-        of.insert(known.name.clone(), value.into());
+    let values = state.shared.iter().map(|&value| value.into()).chain(started(translated, state));
+    for (known, value) in translated.shared.iter().zip(values) {
+        of.insert(known.name.clone(), value);
     }
     for (slot, known) in translated.locals[moving.template.index()].iter().enumerate() {
         let value = match known.name.as_str() {
@@ -137,10 +145,15 @@ fn choose(
     }
 }
 
-fn by_reference(program: &Program, state: &State, thread: usize) -> Option<BTreeSet<Led>> {
+fn by_reference(
+    (program, translated): (&Program, &Steps),
+    state: &State,
+    thread: usize,
+) -> Option<BTreeSet<Led>> {
     let led = steps(program, state, thread).into_iter().map(|step| match step.outcome {
         Outcome::To(next) => {
-            let shared = next.shared.iter().map(|&value| value.into()).collect();
+            let flags = started(translated, &next);
+            let shared = next.shared.iter().map(|&value| value.into()).chain(flags).collect();
             let top = next.threads[thread].top().expect("it stays").clone();
             Some(Some((shared, top.location, top.locals.iter().map(|&value| value.into()).collect())))
         }
@@ -158,14 +171,37 @@ fn checkers(program: &Program) -> Result<Vec<Vec<Step>>, String> {
     steps.map(|steps| steps.map_err(|unsupported| unsupported.to_string())).collect()
 }
 
+/// Whether products or quotients of variables are computed, which may have any value in formulas.
+fn inexact(program: &Program) -> bool {
+    let mut inexact = false;
+    let edges = program.locations.iter().flat_map(|location| &location.edges);
+    let exprs = edges.flat_map(|edge| edge.op.expressions());
+    exprs.for_each(|expr| {
+        expr.visit(&mut |part| {
+            if let Expr::Binary(operator, left, right, _) = part {
+                let number = |side: &Expr| matches!(side, Expr::Constant(_));
+                inexact |= match operator {
+                    Binary::Times => !number(left) && !number(right),
+                    Binary::Divide | Binary::Remainder => !number(right),
+                    _ => false,
+                };
+            }
+        });
+    });
+    inexact
+}
+
 /// Both translations against the reference, in states that can be reached.
 fn compare(name: &str, program: &Program, counts: &[usize], compared: &mut usize) -> bool {
+    if inexact(program) {
+        return false;
+    }
     let Ok(translated) = Steps::new(program) else { return false };
     let checked = checkers(program).unwrap_or_else(|why| panic!("{name}: only the checker refuses {why}"));
     let (states, _) = explore(program, counts, 150);
     for state in states {
         for thread in 0..state.threads.len() {
-            let Some(expected) = by_reference(program, &state, thread) else { continue };
+            let Some(expected) = by_reference((program, &translated), &state, thread) else { continue };
             let location = state.threads[thread].top().expect("it has not ended").location;
             let of = valuation(&translated, &state, thread);
             let place = || format!("{name}: thread {thread} of {state:?}");
@@ -516,8 +552,9 @@ fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> {
 fn contains(translated: &Steps, views: &Views, state: &State) -> bool {
     let top = |thread: usize| state.threads[thread].top().expect("it has not ended");
     let mut of: BTreeMap<String, i128> = BTreeMap::new();
-    for (known, &value) in translated.shared.iter().zip(&state.shared) {
-        of.insert(known.name.clone(), value.into());
+    let values = state.shared.iter().map(|&value| value.into()).chain(started(translated, state));
+    for (known, value) in translated.shared.iter().zip(values) {
+        of.insert(known.name.clone(), value);
     }
     for (index, weights) in views.weights.iter().enumerate() {
         let weight = |thread: usize| weights.get(&top(thread).location).copied().unwrap_or(0);

@@ -17,6 +17,7 @@ mod expressions;
 pub mod forms;
 pub mod setting;
 pub mod steps;
+pub mod values;
 mod walk;
 pub mod weights;
 

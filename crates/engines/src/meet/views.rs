@@ -8,6 +8,7 @@
 use crate::above::views::forms::{Level, forms};
 use crate::above::views::setting::Setting as Obligations;
 use crate::above::views::steps::Steps;
+use crate::above::views::values::Values;
 use crate::above::views::weights::weights;
 use crate::above::views::{Growing, NoViews};
 use crate::budget::Budget;
@@ -60,7 +61,7 @@ impl Engine for Views {
             return Outcome::unknown(StopReason::GaveUp("engine `views` supports programs only".to_string()));
         };
         let counts = match task.counts(program) {
-            Ok(counts) => counts,
+            Ok(counts) => any_number_started(program, counts),
             Err(error) => return Outcome::unknown(StopReason::GaveUp(error.to_string())),
         };
         let settings = solver(run.question(), budget);
@@ -76,6 +77,13 @@ impl Engine for Views {
         };
         Outcome::new(verdict, figures)
     }
+}
+
+/// Of threads that are started on the way, there may be any number.
+fn any_number_started(program: &Program, mut counts: Vec<Option<usize>>) -> Vec<Option<usize>> {
+    let spawned = program.templates.iter().map(|template| template.spawned);
+    counts.iter_mut().zip(spawned).filter(|(_, spawned)| *spawned).for_each(|(count, _)| *count = None);
+    counts
 }
 
 /// What the predicates of a program, all of whose variables are kept, show on the way through growing rounds and delays.
@@ -152,8 +160,7 @@ fn search(
     if threads == Some(0) {
         return Err(StopReason::GaveUp("there are no threads".to_string()));
     }
-    let live = &reduction.live;
-    let live = |location: LocationId, slot: usize| live[location.index()].get(slot).copied().unwrap_or(true);
+    let values = Values::new(program, reduction, &steps);
     let gave_up = |failure: Failure| match failure {
         Failure::Stopped => stop().unwrap_or(StopReason::Interrupted),
         failure => StopReason::GaveUp(failure.to_string()),
@@ -172,7 +179,7 @@ fn search(
         let setting = Obligations::new(program, &steps, &views)
             .map_err(|unsupported| StopReason::GaveUp(unsupported.to_string()))?;
         let mut solver = Process::start(settings, &wanted).map_err(gave_up)?;
-        let forms = |locations: &[LocationId]| forms((&setting, &explained), level, &live, locations);
+        let forms = |locations: &[LocationId]| forms((&setting, &explained, &values), level, locations);
         let mut growing = Growing::new(&setting, &mut solver, &forms);
         let closed = growing.close(stop);
         let (states, queries) = (growing.abstract_states(), growing.queries);

@@ -1,12 +1,12 @@
 //! The checker of views: writes down what closed means, and has a solver refute every exception.
 
-use super::names::Names;
+use super::names::{Named, Names, STARTED};
 use super::obligations::{Closing, entry};
 use super::text::well_formed;
 use super::translate::Unsupported;
 use super::{MOST, Views, weighed};
 use crate::{Judge, Rejection, StopReason};
-use allways_model::program::{LocationId, Program, TemplateId, Type};
+use allways_model::program::{LocationId, Program, Template, TemplateId};
 use allways_smt::{Answer, Failure, Process, Query, Solver};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,9 +36,9 @@ pub(crate) fn check(
     if counts.len() != views.counts.len() || !views.counts.iter().zip(counts).all(enough) {
         return malformed("it is about other numbers of threads; give them by --threads");
     }
-    if let Some(template) = program.templates.iter().find(|template| template.spawned) {
-        let line = template.span.line;
-        return malformed(&format!("line {line}: views do not support dynamically created threads"));
+    let limited = |(template, count): (&Template, &Option<usize>)| template.spawned && count.is_some();
+    if program.templates.iter().zip(&views.counts).any(limited) {
+        return malformed("expected any number of threads of a template whose threads are started later");
     }
     let unsure = program
         .templates
@@ -54,16 +54,19 @@ pub(crate) fn check(
     if views.weights.iter().any(|weights| weights.keys().any(|&location| starts(location))) {
         return malformed("expected no weight where threads start");
     }
-    let typed =
-        |(_, ty, initial): &(String, Type, Option<i64>)| initial.is_none_or(|initial| ty.contains(initial));
+    let typed = |(_, ty, initial): &Named| initial.is_none_or(|initial| ty.contains(initial));
     if !names.shared.iter().chain(names.locals.iter().flatten()).all(typed) {
         return malformed("a variable starts with a value that it cannot have");
     }
-    // No text of a program has such names; they would be taken for positions, choices and sums.
-    let taken = |(name, ..): &(String, Type, Option<i64>)| {
-        name.contains(['@', '?', '|', '\\']) || (0..views.weights.len()).any(|index| weighed(index) == *name)
+    // No text of a program has such names; they would be taken for positions, choices, sums and flags. Those of local variables
+    // always have a position.
+    let marked = |(name, ..): &Named| name.contains(['@', '?', '|', '\\']);
+    let taken = |(name, ..): &Named| {
+        name.starts_with(STARTED) || (0..views.weights.len()).any(|index| weighed(index) == *name)
     };
-    if names.shared.iter().chain(names.locals.iter().flatten()).any(taken) {
+    if names.shared.iter().chain(names.locals.iter().flatten()).any(marked)
+        || names.shared.iter().take(program.shared_slots()).any(taken)
+    {
         return malformed("a variable has a name that formulas use for something else");
     }
     let closing = Closing::new(program, &names, views)?;

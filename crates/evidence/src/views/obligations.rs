@@ -5,7 +5,7 @@
 //! scene for its variables. So all queries are of one form: what is known of a scene, and that something is missing after a
 //! step of it.
 
-use super::names::{ID, Names, local, typed};
+use super::names::{ID, Named, Names, local, typed};
 use super::property::Shown;
 use super::translate::{Step, Unsupported, steps, unsupported};
 use super::{Views, weighed};
@@ -201,11 +201,17 @@ impl<'a> Closing<'a> {
 
     /// What is true of any threads in these places: the types of values, the numbers of threads, and sums of weights.
     fn facts(&self, scene: &Scene) -> Term {
-        let typing = |(variable, value): (&(String, _, _), &Term)| typed(variable.1, value);
-        let mut facts: Vec<Term> = self.names.shared.iter().zip(&scene.shared).map(typing).collect();
+        // Of what long arrays hold, nothing is ever asked.
+        let short = |at: usize, long: &[bool]| !long.get(at).copied().unwrap_or(false);
+        let typing = |(variable, value): (&Named, &Term)| typed(variable.1, value);
+        let shared = self.names.shared.iter().zip(&scene.shared).enumerate();
+        let shared = shared.filter(|slot| short(slot.0, &self.names.long.0));
+        let mut facts: Vec<Term> = shared.map(|(_, slot)| typing(slot)).collect();
         for (index, actor) in scene.threads.iter().enumerate() {
             let variables = &self.names.locals[actor.template.index()];
-            facts.extend(variables.iter().zip(&actor.locals).map(typing));
+            let own = variables.iter().zip(&actor.locals).enumerate();
+            let own = own.filter(|slot| short(slot.0, &self.names.long.1[actor.template.index()]));
+            facts.extend(own.map(|(_, slot)| typing(slot)));
             for (nth, name) in self.names.hidden[actor.template.index()].iter().enumerate() {
                 let number = &actor.locals[variables.len() + nth];
                 let (first, end) =
@@ -240,7 +246,7 @@ impl<'a> Closing<'a> {
 
     /// That the values are those at the start.
     fn initial(&self, scene: &Scene) -> Term {
-        let starts = |(variable, value): (&(String, _, Option<i64>), &Term)| {
+        let starts = |(variable, value): (&Named, &Term)| {
             variable.2.map_or(Term::truth(true), |initial| value.equal(&Term::number(initial)))
         };
         let mut all: Vec<Term> = self.names.shared.iter().zip(&scene.shared).map(starts).collect();

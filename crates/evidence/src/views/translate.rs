@@ -3,11 +3,13 @@
 //!
 //! It is apart from that of whoever finds views, and made to be read beside the semantics: an expression becomes its value and
 //! the condition under which it has none because something goes wrong; an edge becomes what it does to terms in place of
-//! values. A choice is a new variable within bounds. Numbers have no end here. What has no formula is [`Unsupported`].
+//! values. A choice is a new variable within bounds; so is what is computed in ways that formulas do not know. Numbers have no
+//! end here. What has no formula is [`Unsupported`].
 
-use super::names::{ID, Names, SELF, local, typed};
+use super::names::{ID, Named, Names, SELF, local, typed};
+use super::obligations::entry;
 use allways_model::program::{
-    Binary, Edge, Expr, LocationId, LockPlace, Op, Place, Program, Span, Target, Type, Unary,
+    Binary, Edge, Expr, LocationId, LockPlace, Op, Place, Program, Span, Target, TemplateId, Type, Unary,
 };
 use allways_smt::Term;
 use allways_smt::term::Node;
@@ -16,8 +18,7 @@ use std::fmt;
 /// A larger term than this is not worked with: parts are shared here, but written out for a solver.
 const LARGEST: u64 = 1 << 14;
 
-/// The longest array, and the most parts of ways through an atomic section.
-const LONGEST: usize = 64;
+/// The most parts of ways through an atomic section.
 const WAYS: usize = 1024;
 
 /// What formulas cannot say: in words, with the line.
@@ -53,21 +54,26 @@ pub struct Step {
 pub fn steps(program: &Program, names: &Names, location: LocationId) -> Result<Vec<Step>, Unsupported> {
     let Some(template) = names.templates[location.index()] else { return Ok(Vec::new()) };
     let start = Path {
+        template: Some(template),
         location,
         shared: names.shared.iter().map(|variable| Term::variable(&variable.0)).collect(),
         locals: names.locals[template.index()]
             .iter()
             .map(|variable| Term::variable(&local(&variable.0, 0)))
             .collect(),
-        condition: Term::truth(true),
+        // A thread that is started later waits at its entry.
+        condition: match names.started[template.index()] {
+            Some(slot) if entry(program, template) == location => started(names, slot),
+            _ => Term::truth(true),
+        },
         choices: 0,
     };
     let mut steps = Vec::new();
     for edge in &program.locations[location].edges {
         match edge.op {
-            Op::AtomicBegin => atomic(program, &start, edge, &mut steps)?,
+            Op::AtomicBegin => atomic((program, names), &start, edge, &mut steps)?,
             _ => {
-                let after = start.take(edge, &mut steps)?;
+                let after = start.take((program, names), edge, &mut steps)?;
                 steps.extend(after.map(|path| path.arrives(edge.span)));
             }
         }
@@ -76,7 +82,12 @@ pub fn steps(program: &Program, names: &Names, location: LocationId) -> Result<V
 }
 
 /// All ways through an atomic section, as in `semantics::atomic`.
-fn atomic(program: &Program, start: &Path, begin: &Edge, steps: &mut Vec<Step>) -> Result<(), Unsupported> {
+fn atomic(
+    (program, names): (&Program, &Names),
+    start: &Path,
+    begin: &Edge,
+    steps: &mut Vec<Step>,
+) -> Result<(), Unsupported> {
     let mut todo = vec![Path { location: begin.to, ..start.clone() }];
     let mut ways = 0;
     while let Some(path) = todo.pop() {
@@ -90,7 +101,7 @@ fn atomic(program: &Program, start: &Path, begin: &Edge, steps: &mut Vec<Step>) 
             continue;
         }
         for edge in edges {
-            let after = path.take(edge, steps)?;
+            let after = path.take((program, names), edge, steps)?;
             match edge.op {
                 Op::AtomicEnd => steps.extend(after.map(|path| path.arrives(begin.span))),
                 _ => todo.extend(after.filter(|path| path.condition.as_truth() != Some(false))),
@@ -103,6 +114,8 @@ fn atomic(program: &Program, start: &Path, begin: &Edge, steps: &mut Vec<Step>) 
 /// A step, or a part of one.
 #[derive(Clone)]
 struct Path {
+    /// Whose step it is.
+    template: Option<TemplateId>,
     location: LocationId,
     shared: Vec<Term>,
     locals: Vec<Term>,
@@ -140,9 +153,17 @@ impl Path {
     }
 
     /// Goes along an edge that is not the beginning of a section, as in `semantics::take`. Adds to `steps` how that goes wrong.
-    fn take(&self, edge: &Edge, steps: &mut Vec<Step>) -> Result<Option<Path>, Unsupported> {
+    fn take(
+        &self,
+        (program, names): (&Program, &Names),
+        edge: &Edge,
+        steps: &mut Vec<Step>,
+    ) -> Result<Option<Path>, Unsupported> {
         let mut next = Path { location: edge.to, ..self.clone() };
-        let mut evaluation = Evaluation { before: self, after: None, made: self.choices, bounds: Vec::new() };
+        let long = (&names.long.0[..], self.template.map_or(&[][..], |of| &names.long.1[of.index()]));
+        let types = (&names.shared[..], self.template.map_or(&[][..], |of| &names.locals[of.index()]));
+        let mut evaluation =
+            Evaluation { before: self, after: None, long, types, made: self.choices, bounds: Vec::new() };
         // Under these conditions the edge goes wrong, and otherwise can be taken.
         let (mut wrong, mut allowed) = (Term::truth(false), Term::truth(true));
         match &edge.op {
@@ -156,8 +177,8 @@ impl Path {
                 let valued = evaluation.value(expr, edge.span)?;
                 wrong = Term::or([valued.wrong, nonzero(&valued.value).negation()]);
             }
-            Op::Beyond => return unsupported("a step that is not followed", edge.span),
-            Op::Error | Op::NoResult => wrong = Term::truth(true),
+            // What is not followed must not be reached either.
+            Op::Error | Op::NoResult | Op::Beyond => wrong = Term::truth(true),
             Op::Assign(places, exprs, constraint) => {
                 let mut values = Vec::new();
                 for expr in exprs {
@@ -176,25 +197,35 @@ impl Path {
                     wrong = Term::or([wrong, valued.wrong]);
                     allowed = nonzero(&valued.value);
                     let Evaluation { made, bounds, .. } = later;
-                    evaluation = Evaluation { before: self, after: None, made, bounds };
+                    evaluation = Evaluation { before: self, after: None, long, types, made, bounds };
                 }
             }
             Op::Acquire(lock) => {
                 let (index, outside) = evaluation.lock(lock)?;
                 let holder = select(&self.shared, &index, lock.span)?;
                 (wrong, allowed) = (outside, holder.equal(&Term::number(0)));
-                put(&mut next.shared, &index, &own_number(), lock.span)?;
+                put(&mut next.shared, &index, &own_number(), &|_| true, lock.span)?;
             }
             Op::Release(lock) => {
                 let (index, outside) = evaluation.lock(lock)?;
                 let holder = select(&self.shared, &index, lock.span)?;
                 wrong = Term::or([outside, holder.equal(&own_number()).negation()]);
-                put(&mut next.shared, &index, &Term::number(0), lock.span)?;
+                put(&mut next.shared, &index, &Term::number(0), &|_| true, lock.span)?;
             }
             Op::Call(..) | Op::Return(_) => return unsupported("a procedure", edge.span),
-            Op::Spawn(..) | Op::Fork(_) => {
-                return unsupported("dynamically created threads", edge.span);
+            Op::Spawn(template, arguments) => {
+                let body = &program.procedures[program.templates[*template].body];
+                for (at, argument) in arguments.iter().enumerate() {
+                    let valued = evaluation.value(argument, edge.span)?;
+                    let fits = body.locals.get(at).map(|parameter| typed(parameter.ty, &valued.value));
+                    let misfit = fits.map_or(Term::truth(false), |fits| fits.negation());
+                    wrong = Term::or([wrong, valued.wrong, misfit]);
+                }
+                if let Some(slot) = names.started[template.index()] {
+                    next.shared[slot] = Term::number(1);
+                }
             }
+            Op::Fork(_) => return unsupported("a thread that is a copy", edge.span),
             Op::Wait(_) | Op::Broadcast(_) => return unsupported("an event", edge.span),
         }
         let reached = Term::and([self.condition.clone()].into_iter().chain(evaluation.bounds));
@@ -213,6 +244,11 @@ impl Path {
     }
 }
 
+/// That a thread was started.
+fn started(names: &Names, slot: usize) -> Term {
+    Term::variable(&names.shared[slot].0).equal(&Term::number(1))
+}
+
 fn own_number() -> Term {
     Term::variable(&local(ID, 0))
 }
@@ -227,8 +263,7 @@ struct Index {
 fn elements(all: usize, index: &Index, span: Span) -> Result<std::ops::Range<usize>, Unsupported> {
     let end = index.slot.checked_add(index.length).filter(|&end| end <= all);
     match end {
-        Some(end) if index.length <= LONGEST => Ok(index.slot..end),
-        Some(_) => unsupported("an array of more than 64 elements", span),
+        Some(end) => Ok(index.slot..end),
         None => unsupported("a variable that is not there", span),
     }
 }
@@ -241,8 +276,14 @@ fn select(values: &[Term], index: &Index, span: Span) -> Result<Term, Unsupporte
     Ok(elements.fold(Term::number(0), choose))
 }
 
-fn put(values: &mut [Term], index: &Index, value: &Term, span: Span) -> Result<(), Unsupported> {
-    for (at, slot) in elements(values.len(), index, span)?.enumerate() {
+fn put(
+    values: &mut [Term],
+    index: &Index,
+    value: &Term,
+    kept: &dyn Fn(usize) -> bool,
+    span: Span,
+) -> Result<(), Unsupported> {
+    for (at, slot) in elements(values.len(), index, span)?.enumerate().filter(|(_, slot)| kept(*slot)) {
         values[slot] = Term::choice(&index.index.equal(&Term::number(at as i128)), value, &values[slot]);
     }
     Ok(())
@@ -253,6 +294,9 @@ struct Evaluation<'a> {
     before: &'a Path,
     /// The values after the assignment, in its constraint.
     after: Option<&'a Path>,
+    /// Which slots, shared and local, are parts of long arrays, and what they all are.
+    long: (&'a [bool], &'a [bool]),
+    types: (&'a [Named], &'a [Named]),
     /// How many choices have been made.
     made: usize,
     /// What is true of those that were made here.
@@ -270,24 +314,35 @@ impl Evaluation<'_> {
         let after = self.after.unwrap_or(self.before);
         let valued = match expr {
             Expr::Constant(value) => fine(Term::number(*value)),
+            Expr::Shared(at) | Expr::NextShared(at) if self.is_long(true, *at, 1) => {
+                fine(self.held(true, *at, 1, span)?)
+            }
+            Expr::Local(at) | Expr::NextLocal(at) if self.is_long(false, *at, 1) => {
+                fine(self.held(false, *at, 1, span)?)
+            }
             Expr::Shared(at) => slot(&self.before.shared, *at)?,
             Expr::Local(at) => slot(&self.before.locals, *at)?,
             Expr::NextShared(at) => slot(&after.shared, *at)?,
             Expr::NextLocal(at) => slot(&after.locals, *at)?,
             Expr::SharedElement(slot, length, index, span) => {
                 let (index, wrong) = self.element((*slot, *length), index, *span)?;
-                Valued { value: select(&self.before.shared, &index, *span)?, wrong }
+                let value = match self.is_long(true, *slot, *length) {
+                    true => self.held(true, *slot, *length, *span)?,
+                    false => select(&self.before.shared, &index, *span)?,
+                };
+                Valued { value, wrong }
             }
             Expr::LocalElement(slot, length, index, span) => {
                 let (index, wrong) = self.element((*slot, *length), index, *span)?;
-                Valued { value: select(&self.before.locals, &index, *span)?, wrong }
+                let value = match self.is_long(false, *slot, *length) {
+                    true => self.held(false, *slot, *length, *span)?,
+                    false => select(&self.before.locals, &index, *span)?,
+                };
+                Valued { value, wrong }
             }
             Expr::This => fine(Term::variable(&local(SELF, 0))),
             Expr::Choose(low, high) => {
-                let choice = Term::variable(&format!("?{}", self.made));
-                self.made += 1;
-                self.bounds.push(typed(Type::Range(*low, (*high).max(*low)), &choice));
-                fine(choice)
+                fine(self.between(i128::from(*low), i128::from(*low).max((*high).into())))
             }
             Expr::OtherLocal(_) | Expr::At(_) => return unsupported("`at` in arithmetic", span),
             Expr::Unary(operator, operand) => {
@@ -315,7 +370,10 @@ impl Evaluation<'_> {
             }
             Expr::Binary(operator, left, right, span) => {
                 let (left, right) = (self.value(left, *span)?, self.value(right, *span)?);
-                let (value, wrong) = apply(*operator, &left.value, &right.value, *span)?;
+                let (value, wrong) = match apply(*operator, &left.value, &right.value, *span)? {
+                    (Some(value), wrong) => (value, wrong),
+                    (None, wrong) => (self.anything(*operator, &left.value, &right.value), wrong),
+                };
                 Valued { value, wrong: Term::or([left.wrong, right.wrong, wrong]) }
             }
             Expr::If(condition, then, other) => {
@@ -336,6 +394,53 @@ impl Evaluation<'_> {
         Ok(valued)
     }
 
+    /// A value of which at most this is known: whatever the operator gives, also for operands of 64 bits that are negative.
+    fn anything(&mut self, operator: Binary, left: &Term, right: &Term) -> Term {
+        // No bit is set that a mask without sign has not.
+        let masks = [left, right].map(|operand| operand.as_number().filter(|&mask| mask >= 0));
+        let (low, high) = match (operator, masks) {
+            (Binary::BitAnd, [Some(mask), _] | [_, Some(mask)]) => (0_i128, mask),
+            _ => (-(1_i128 << 126), 1 << 126),
+        };
+        self.between(low, high)
+    }
+
+    /// A new choice between two numbers.
+    fn between(&mut self, low: i128, high: i128) -> Term {
+        let choice = Term::variable(&format!("?{}", self.made));
+        self.made += 1;
+        self.bounds
+            .push(Term::and([Term::number(low).at_most(&choice), choice.at_most(&Term::number(high))]));
+        choice
+    }
+
+    /// A value that one of some variables, shared or local, may have.
+    fn held(&mut self, shared: bool, first: usize, length: usize, span: Span) -> Result<Term, Unsupported> {
+        let types = if shared { self.types.0 } else { self.types.1 };
+        let Some(types) = first.checked_add(length).and_then(|end| types.get(first..end)) else {
+            return unsupported("a variable that is not there", span);
+        };
+        let mut hull: Option<(i128, i128)> = None;
+        for (_, ty, _) in types {
+            let (low, high) = match ty {
+                Type::Lock => return unsupported("a lock beside a long array", span),
+                // As far as programs are followed.
+                Type::Int => (-(1_i128 << 126), 1 << 126),
+                Type::Bool => (0, 1),
+                Type::Range(low, high) => (i128::from(*low), i128::from(*high)),
+            };
+            hull = Some(hull.map_or((low, high), |(least, most)| (least.min(low), most.max(high))));
+        }
+        let (low, high) = hull.unwrap_or((0, 0));
+        Ok(self.between(low, high))
+    }
+
+    /// Whether one of some slots is part of a long array.
+    fn is_long(&self, shared: bool, first: usize, length: usize) -> bool {
+        let long = if shared { self.long.0 } else { self.long.1 };
+        long.iter().skip(first).take(length).any(|&long| long)
+    }
+
     /// As `element`: an index, and when it is not one of its array.
     fn element(
         &mut self,
@@ -349,6 +454,9 @@ impl Evaluation<'_> {
     }
 
     fn lock(&mut self, lock: &LockPlace) -> Result<(Index, Term), Unsupported> {
+        if self.is_long(true, lock.slot, lock.element.as_ref().map_or(1, |(length, _)| *length)) {
+            return unsupported("a lock in a long array", lock.span);
+        }
         match &lock.element {
             Some((length, index)) => self.element((lock.slot, *length), index, lock.span),
             None => Ok((Index { slot: lock.slot, length: 1, index: Term::number(0) }, Term::truth(false))),
@@ -370,13 +478,23 @@ impl Evaluation<'_> {
             }
             Target::Others(_) => return unsupported("a write to other threads", place.span),
         };
-        put(if shared { &mut next.shared } else { &mut next.locals }, &index, value, place.span)?;
+        // What long arrays hold is not known, before and after.
+        let (long, values) =
+            if shared { (self.long.0, &mut next.shared) } else { (self.long.1, &mut next.locals) };
+        let kept = |slot: usize| !long.get(slot).copied().unwrap_or(false);
+        put(values, &index, value, &kept, place.span)?;
         Ok(Term::or([outside, typed(place.ty, value).negation()]))
     }
 }
 
-/// As `expression::apply`: the value, and when there is none.
-fn apply(operator: Binary, left: &Term, right: &Term, span: Span) -> Result<(Term, Term), Unsupported> {
+/// As `expression::apply`: the value, if a formula says it, and when there is none because something goes wrong or is not followed.
+fn apply(
+    operator: Binary,
+    left: &Term,
+    right: &Term,
+    span: Span,
+) -> Result<(Option<Term>, Term), Unsupported> {
+    let fine = Term::truth(false);
     let value = match operator {
         Binary::Equal => truth(&left.equal(right)),
         Binary::Unequal => truth(&left.equal(right).negation()),
@@ -389,14 +507,14 @@ fn apply(operator: Binary, left: &Term, right: &Term, span: Span) -> Result<(Ter
         Binary::Times => match (left.as_number(), right.as_number()) {
             (_, Some(factor)) => left.times(factor),
             (Some(factor), _) => right.times(factor),
-            _ => return unsupported("a product of two variables", span),
+            _ => return Ok((None, fine)),
         },
         Binary::Divide | Binary::Remainder => {
             let Some(divisor) = right.as_number() else {
-                return unsupported("a division by a variable", span);
+                return Ok((None, right.equal(&Term::number(0))));
             };
             if divisor == 0 {
-                return Ok((Term::number(0), Term::truth(true)));
+                return Ok((Some(Term::number(0)), Term::truth(true)));
             }
             // Programs round towards zero, terms round down: so divide what is not negative.
             let (size, negative) = (divisor.saturating_abs(), left.less(&Term::number(0)));
@@ -409,12 +527,28 @@ fn apply(operator: Binary, left: &Term, right: &Term, span: Span) -> Result<(Ter
                 if turned { (part.times(-1), part) } else { (part.clone(), part.times(-1)) };
             Term::choice(&negative, &opposite, &same)
         }
-        Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftLeft | Binary::ShiftRight => {
-            return unsupported("an operation on bits", span);
+        Binary::ShiftLeft | Binary::ShiftRight => {
+            // Terms round down, as a shift does.
+            let shifted = |distance: i128| match operator {
+                Binary::ShiftLeft => left.times(1 << distance),
+                _ => left.quotient(1 << distance),
+            };
+            let value = right.as_number().filter(|distance| (0..=63).contains(distance)).map(shifted);
+            let outside = Term::or([right.less(&Term::number(0)), Term::number(64).at_most(right)]);
+            return Ok((value, outside));
         }
+        Binary::BitAnd => {
+            // The lowest bits, also of a negative number, are what is left of it by a power of two.
+            let lowest = |term: &Term, mask: &Term| {
+                let power = mask.as_number()?.checked_add(1)?;
+                (power > 0 && power.count_ones() == 1).then(|| term.remainder(power))
+            };
+            return Ok((lowest(left, right).or_else(|| lowest(right, left)), fine));
+        }
+        Binary::BitOr | Binary::BitXor => return Ok((None, fine)),
         Binary::And | Binary::Or => return unsupported("`&&` or `||` of both sides", span),
     };
-    Ok((value, Term::truth(false)))
+    Ok((Some(value), fine))
 }
 
 /// The value of a property that counts no threads, and when it has none, over shared variables and choices from this number on.
@@ -431,13 +565,16 @@ pub fn property(
     }
     let shared = names.shared.iter().map(|variable| Term::variable(&variable.0)).collect();
     let state = Path {
+        template: None,
         location: LocationId(0),
         shared,
         locals: Vec::new(),
         condition: Term::truth(true),
         choices: *made,
     };
-    let mut evaluation = Evaluation { before: &state, after: None, made: *made, bounds: Vec::new() };
+    let (long, types) = ((&names.long.0[..], &[][..]), (&names.shared[..], &[][..]));
+    let mut evaluation =
+        Evaluation { before: &state, after: None, long, types, made: *made, bounds: Vec::new() };
     let Valued { value, wrong } = evaluation.value(expr, span)?;
     *made = evaluation.made;
     Ok((nonzero(&value), wrong, Term::and(evaluation.bounds)))

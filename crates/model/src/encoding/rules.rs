@@ -262,7 +262,7 @@ impl Encoded {
         run: impl Fn(&Scope<'_>, &mut Choices) -> Result<(Key, Word), NoValue>,
     ) {
         let mut tried = 0;
-        Choices::each(|choices| {
+        let left_out = Choices::each_of_few(|choices| {
             match run(&self.scope(mover), choices) {
                 Ok(rule) => self.add(rules, rule, edge.span.line),
                 Err(NoValue::Wrong(_)) => {
@@ -272,11 +272,11 @@ impl Encoded {
                 Err(NoValue::Open(slot)) => mover.open.note(slot),
             }
             tried += 1;
-            if tried > semantics::MOST {
-                self.give_up(edge.span);
-            }
             tried <= semantics::MOST
         });
+        if left_out || tried > semantics::MOST {
+            self.give_up(edge.span);
+        }
     }
 
     fn pop(&self, mover: &Mover<'_>, edge: &Edge, results: &[Expr], rules: &mut Vec<Rule>) {

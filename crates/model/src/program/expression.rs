@@ -306,47 +306,91 @@ fn apply_wide(operator: Binary, left: Value, right: Value, span: Span) -> Result
     })
 }
 
+/// A choice among so many values is wide.
+pub const WIDE: u64 = 1 << 16;
+
+/// What is tried of a wide choice, with its bounds, where not all values are.
+const FEW: [Value; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2];
+
 /// Answers to choices, in the order in which they come up.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Choices {
-    /// The value answered, and the greatest that is still to be tried.
-    answers: Vec<(Value, Value)>,
+    answers: Vec<Answer>,
     next: usize,
+    /// Whether a few values of a wide choice are enough.
+    few: bool,
+    /// Whether values of a choice were left out.
+    left_out: bool,
+}
+
+/// One of the values of a choice.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Answer {
+    value: Value,
+    high: Value,
+    /// What is still to be tried instead of what follows, of a choice of which not all values are tried.
+    others: Option<Vec<Value>>,
+}
+
+impl Answer {
+    /// Goes on to the next value, if there is one.
+    fn advance(&mut self) -> bool {
+        let next = match &mut self.others {
+            Some(others) => others.pop(),
+            None => (self.value < self.high).then_some(self.value + 1),
+        };
+        self.value = next.unwrap_or(self.value);
+        next.is_some()
+    }
 }
 
 impl Choices {
     /// Runs something once for every way of choosing, until it says to stop by `false`.
-    pub fn each(mut run: impl FnMut(&mut Choices) -> bool) {
-        let mut choices = Choices::default();
+    pub fn each(run: impl FnMut(&mut Choices) -> bool) {
+        Choices::default().run(run);
+    }
+
+    /// The same with a few values of each [wide](WIDE) choice; says whether any were left out.
+    pub fn each_of_few(run: impl FnMut(&mut Choices) -> bool) -> bool {
+        Choices { few: true, ..Choices::default() }.run(run)
+    }
+
+    fn run(mut self, mut run: impl FnMut(&mut Choices) -> bool) -> bool {
         loop {
-            if !run(&mut choices) {
-                return;
+            if !run(&mut self) {
+                return self.left_out;
             }
-            choices.answers.truncate(choices.next);
-            choices.next = 0;
+            self.answers.truncate(self.next);
+            self.next = 0;
             // Like counting: the last digit that is not yet at its greatest goes up, those after it start anew.
-            while choices.answers.last().is_some_and(|(value, greatest)| value == greatest) {
-                choices.answers.pop();
+            while self.answers.last_mut().is_some_and(|answer| !answer.advance()) {
+                self.answers.pop();
             }
-            match choices.answers.last_mut() {
-                Some((value, _)) => *value += 1,
-                None => return,
+            if self.answers.is_empty() {
+                return self.left_out;
             }
         }
     }
 
     /// What was chosen so far, in order.
     pub fn taken(&self) -> Vec<Value> {
-        self.answers[..self.next].iter().map(|(value, _)| *value).collect()
+        self.answers[..self.next].iter().map(|answer| answer.value).collect()
     }
 
     /// A value from `low` to `high`.
     pub fn choose(&mut self, low: Value, high: Value) -> Value {
         if self.next == self.answers.len() {
-            self.answers.push((low, high.max(low)));
+            let high = high.max(low);
+            let mut answer = Answer { value: low, high, others: None };
+            if self.few && low.abs_diff(high) >= WIDE {
+                self.left_out = true;
+                let few = FEW.iter().rev().copied().filter(|&value| low < value && value < high);
+                answer.others = Some([high].into_iter().chain(few).collect());
+            }
+            self.answers.push(answer);
         }
         self.next += 1;
-        self.answers[self.next - 1].0
+        self.answers[self.next - 1].value
     }
 }
 
@@ -376,6 +420,28 @@ mod tests {
         assert_eq!(all(&binary(Binary::And, star(), star()), &[]), [Ok(0), Ok(0), Ok(1)]);
         let sum = binary(Binary::Plus, Expr::Choose(0, 2), binary(Binary::Times, Expr::Constant(10), star()));
         assert_eq!(all(&sum, &[]), [Ok(0), Ok(10), Ok(1), Ok(11), Ok(2), Ok(12)]);
+    }
+
+    #[test]
+    fn a_few_values_of_a_wide_choice_are_tried_and_that_others_were_left_out_is_said() {
+        let tried = |low, high| {
+            let mut values = Vec::new();
+            let left_out = Choices::each_of_few(|choices| {
+                let pair = (choices.choose(0, 1), choices.choose(low, high));
+                assert_eq!(choices.taken(), [pair.0, pair.1]);
+                values.push(pair.1);
+                true
+            });
+            // Once for each value of the first choice.
+            let (first, second) = values.split_at(values.len() / 2);
+            assert_eq!(first, second);
+            (first.to_vec(), left_out)
+        };
+        assert_eq!(tried(-1, 3), (vec![-1, 0, 1, 2, 3], false));
+        let (values, left_out) = tried(5, Value::MAX);
+        assert_eq!((values, left_out), (vec![5, 6, 7, 8, 9, Value::MAX], true));
+        assert_eq!(tried(0, WIDE as Value - 1).0.len(), WIDE as usize);
+        assert!(tried(0, WIDE as Value).1);
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn moves(
     let Some(top) = state.threads[thread].top() else { return };
     let taken = &program.locations[top.location].edges[edge];
     let mut tried = 0;
-    Choices::each(|choices| {
+    Choices::each_of_few(|choices| {
         match take(program, state, thread, (edge, taken), choices) {
             Ok(Some(next)) => see(choices.taken(), Outcome::To(next)),
             Ok(None) => {}

@@ -71,6 +71,11 @@ impl Reduction {
     }
 }
 
+/// For each location, which local slots are live there if nothing is left out.
+pub fn live(program: &Program) -> Vec<Vec<bool>> {
+    liveness::at_locations(program)
+}
+
 /// Leaves out what does not matter.
 pub fn reduce(program: &Program) -> Reduction {
     REDUCTIONS.fetch_add(1, Ordering::Relaxed);

@@ -56,7 +56,7 @@ pub enum Outcome {
     To(State),
     /// It goes wrong.
     Wrong(Violation),
-    /// It is not followed: a number is too large, or an atomic section does too much.
+    /// It is not followed: a number is too large, an atomic section does too much, or other values than a few could be chosen.
     Beyond(Span),
 }
 
@@ -223,7 +223,7 @@ fn take_each(
     let mut outcomes = Vec::new();
     let mut seen = HashSet::new();
     let mut tried = 0;
-    Choices::each(|choices| {
+    let left_out = Choices::each_of_few(|choices| {
         let outcome = match take(program, state, thread, (index, edge), choices) {
             Ok(next) => next.map(Outcome::To),
             Err(no_value) => {
@@ -243,11 +243,11 @@ fn take_each(
             }
         }
         tried += 1;
-        if tried > MOST {
-            outcomes.push(Outcome::Beyond(edge.span));
-        }
         tried <= MOST
     });
+    if left_out || tried > MOST {
+        outcomes.push(Outcome::Beyond(edge.span));
+    }
     outcomes
 }
 
@@ -486,7 +486,7 @@ pub fn store_results(
     let moving = &state.threads[0];
     let locals = moving.top().map_or(&[][..], |top| &top.locals);
     let scope = Scope { shared: &state.shared, locals, this: moving.this, next: None, control: &[] };
-    Choices::each(|choices| {
+    let left_out = Choices::each_of_few(|choices| {
         let mut next = state.clone();
         go(&mut next, 0, to);
         let stored = store(&mut next, 0, places, results, &scope, choices);
@@ -496,6 +496,9 @@ pub fn store_results(
         outcomes.push(stored.map_or_else(Outcome::from, |()| Outcome::To(next)));
         true
     });
+    if left_out {
+        outcomes.push(Outcome::Beyond(Span::default()));
+    }
     open.map_or(Ok(outcomes), Err)
 }
 

@@ -160,12 +160,13 @@ fn partial(expr: &Expr) -> bool {
 fn plain(expr: &Expr, expected: bool, steps: &Steps, notes: &mut Notes) -> Result<Ways, Unsupported> {
     let shared = steps.shared.iter().map(|known| Term::variable(&known.name)).collect();
     let values = Values { shared, locals: Vec::new() };
-    let scope = Scope { values: &values, next: None, this: None, other: None };
-    let known = notes.choices.len();
+    let known = (&steps.shared[..], &[][..]);
+    let scope = Scope { values: &values, known, next: None, this: None, other: None };
+    let made = notes.choices.len();
     let condition = truth(expr, &scope, notes)?;
     let condition = if expected { condition } else { condition.negation() };
     let wrong = Term::or(std::mem::take(&mut notes.wrong));
-    let bounds: Vec<Term> = notes.choices[known..]
+    let bounds: Vec<Term> = notes.choices[made..]
         .iter()
         .map(|(name, low, high)| {
             let choice = Term::variable(name);

@@ -3,10 +3,11 @@
 //! The same meaning as [`Expr::value`](allways_model::program::Expr::value), for all states at once: a term for the value,
 //! and the conditions under which there is none, because something goes wrong. `&&`, `||` and `?:` evaluate only what they
 //! need, so what can go wrong in an operand counts only under the condition that it is evaluated. A choice is a new variable
-//! within bounds. Integers have no end here, so nothing is too large.
+//! within bounds. Integers have no end here, so nothing is too large. Products and quotients of two variables, and operations on
+//! bits other than shifts and masks, have any value that they may have.
 
-use super::steps::Unsupported;
-use allways_model::program::{Binary, Expr, Span, Unary};
+use super::steps::{Known, Unsupported};
+use allways_model::program::{Binary, Expr, Span, Type, Unary};
 use allways_smt::Term;
 
 /// The values of variables, as terms over what they were when the step began.
@@ -52,6 +53,8 @@ impl Notes {
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub(super) values: &'a Values,
+    /// The shared and the local variables, as far as they are known: of what is forgotten, any value is read.
+    pub(super) known: (&'a [Known], &'a [Known]),
     /// The values after the assignment, in its constraint.
     pub(super) next: Option<&'a Values>,
     /// Which thread of its template this is.
@@ -127,26 +130,36 @@ pub(super) fn number(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Resul
 }
 
 fn number_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, Unsupported> {
-    let variable = |values: &[Term], slot: usize| {
-        values
-            .get(slot)
-            .cloned()
-            .ok_or_else(|| Unsupported::new("a variable that is not there", Span::default()))
-    };
+    let missing = || Unsupported::new("a variable that is not there", Span::default());
+    let variable = |values: &[Term], slot: usize| values.get(slot).cloned().ok_or_else(missing);
+    let (shared, locals) = scope.known;
+    let after = scope.next.unwrap_or(scope.values);
     Ok(match expr {
         Expr::Constant(value) => Term::number(*value),
+        Expr::Shared(slot) | Expr::NextShared(slot) if forgotten(shared, *slot) => {
+            any_of(shared, (*slot, 1), notes)?
+        }
+        Expr::Local(slot) | Expr::NextLocal(slot) if forgotten(locals, *slot) => {
+            any_of(locals, (*slot, 1), notes)?
+        }
         Expr::Shared(slot) => variable(&scope.values.shared, *slot)?,
         Expr::Local(slot) => variable(&scope.values.locals, *slot)?,
-        Expr::NextShared(slot) => variable(&scope.next.unwrap_or(scope.values).shared, *slot)?,
-        Expr::NextLocal(slot) => variable(&scope.next.unwrap_or(scope.values).locals, *slot)?,
+        Expr::NextShared(slot) => variable(&after.shared, *slot)?,
+        Expr::NextLocal(slot) => variable(&after.locals, *slot)?,
         Expr::OtherLocal(slot) => variable(scope.other.unwrap_or_default(), *slot)?,
         Expr::SharedElement(slot, length, index, _) => {
             let index = element(index, *length, scope, notes)?;
-            select(&scope.values.shared, *slot, *length, &index)?
+            match (*slot..slot + length).any(|slot| forgotten(shared, slot)) {
+                true => any_of(shared, (*slot, *length), notes)?,
+                false => select(&scope.values.shared, *slot, *length, &index)?,
+            }
         }
         Expr::LocalElement(slot, length, index, _) => {
             let index = element(index, *length, scope, notes)?;
-            select(&scope.values.locals, *slot, *length, &index)?
+            match (*slot..slot + length).any(|slot| forgotten(locals, slot)) {
+                true => any_of(locals, (*slot, *length), notes)?,
+                false => select(&scope.values.locals, *slot, *length, &index)?,
+            }
         }
         Expr::This => scope.this.cloned().ok_or_else(|| Unsupported::new("`self` here", Span::default()))?,
         Expr::Choose(low, high) => notes.choose((*low).into(), (*high).into()),
@@ -161,31 +174,41 @@ fn number_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, 
             Term::choice(&inside, &value, &wrapped)
         }
         Expr::Binary(
-            Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftLeft | Binary::ShiftRight,
+            operator @ (Binary::BitAnd
+            | Binary::BitOr
+            | Binary::BitXor
+            | Binary::ShiftLeft
+            | Binary::ShiftRight),
+            left,
+            right,
             _,
-            _,
-            span,
-        ) => return Err(Unsupported::new("an operation on bits", *span)),
+        ) => {
+            let (left, right) = (number(left, scope, notes)?, number(right, scope, notes)?);
+            bits(*operator, &left, &right, notes)
+        }
         Expr::Binary(Binary::Plus, left, right, _) => {
             number(left, scope, notes)?.plus(&number(right, scope, notes)?)
         }
         Expr::Binary(Binary::Minus, left, right, _) => {
             number(left, scope, notes)?.minus(&number(right, scope, notes)?)
         }
-        Expr::Binary(Binary::Times, left, right, span) => {
+        Expr::Binary(Binary::Times, left, right, _) => {
             let (left, right) = (number(left, scope, notes)?, number(right, scope, notes)?);
             match (left.as_number(), right.as_number()) {
                 (_, Some(factor)) => left.times(factor),
                 (Some(factor), _) => right.times(factor),
-                _ => return Err(Unsupported::new("a product of two variables", *span)),
+                _ => notes.choose(-MOST_PRODUCT, MOST_PRODUCT),
             }
         }
-        Expr::Binary(operator @ (Binary::Divide | Binary::Remainder), left, right, span) => {
+        Expr::Binary(operator @ (Binary::Divide | Binary::Remainder), left, right, _) => {
             let (left, right) = (number(left, scope, notes)?, number(right, scope, notes)?);
-            let Some(divisor) = right.as_number() else {
-                return Err(Unsupported::new("a division by a variable", *span));
-            };
-            divide(*operator, &left, divisor, notes)
+            match right.as_number() {
+                Some(divisor) => divide(*operator, &left, divisor, notes),
+                None => {
+                    notes.goes_wrong(right.equal(&Term::number(0)));
+                    notes.choose(-MOST_PRODUCT, MOST_PRODUCT)
+                }
+            }
         }
         Expr::If(condition, then, other) => {
             let condition = truth(condition, scope, notes)?;
@@ -198,6 +221,56 @@ fn number_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, 
             Term::choice(&truth, &Term::number(1), &Term::number(0))
         }
     })
+}
+
+/// Whether a slot is part of an array that is too long for formulas.
+pub(super) fn forgotten(known: &[Known], slot: usize) -> bool {
+    known.get(slot).is_some_and(|known| known.forgotten)
+}
+
+/// Any value that one of some variables may have.
+fn any_of(known: &[Known], (slot, length): (usize, usize), notes: &mut Notes) -> Result<Term, Unsupported> {
+    let missing = || Unsupported::new("an array that is not there", Span::default());
+    let (mut low, mut high) = (i128::MAX, i128::MIN);
+    for known in known.get(slot..slot + length).ok_or_else(missing)? {
+        if known.ty == Type::Lock {
+            return Err(Unsupported::new("a lock beside a long array", Span::default()));
+        }
+        let bounds = known.ty.bounds().map(|(low, high)| (low.into(), high.into()));
+        let (least, most) = bounds.unwrap_or((-MOST_PRODUCT, MOST_PRODUCT));
+        (low, high) = (low.min(least), high.max(most));
+    }
+    Ok(notes.choose(low, high))
+}
+
+/// Beyond all products of two numbers of 64 bits.
+const MOST_PRODUCT: i128 = 1 << 126;
+
+/// Shifts by a constant and masks of the lowest bits are arithmetic; of the others only bounds are known.
+fn bits(operator: Binary, left: &Term, right: &Term, notes: &mut Notes) -> Term {
+    let any = |notes: &mut Notes| notes.choose(-MOST_PRODUCT, MOST_PRODUCT);
+    if matches!(operator, Binary::ShiftLeft | Binary::ShiftRight) {
+        let within = Term::and([Term::number(0).at_most(right), right.less(&Term::number(64))]);
+        if within.as_truth() != Some(true) {
+            // It is not followed then, and must not be.
+            notes.goes_wrong(within.negation());
+        }
+        return match right.as_number().filter(|distance| (0..64).contains(distance)) {
+            Some(distance) if operator == Binary::ShiftLeft => left.times(1 << distance),
+            Some(distance) => left.quotient(1 << distance),
+            None => any(notes),
+        };
+    }
+    let mask = match (left.as_number(), right.as_number()) {
+        (_, Some(mask)) if mask >= 0 => Some((left, mask)),
+        (Some(mask), _) if mask >= 0 => Some((right, mask)),
+        _ => None,
+    };
+    match (operator, mask) {
+        (Binary::BitAnd, Some((term, mask))) if mask & (mask + 1) == 0 => term.remainder(mask + 1),
+        (Binary::BitAnd, Some((_, mask))) => notes.choose(0, mask),
+        _ => any(notes),
+    }
 }
 
 /// Programs round towards zero, terms round down.
@@ -236,9 +309,6 @@ pub(super) fn element(
 pub(super) fn select(values: &[Term], slot: usize, length: usize, index: &Term) -> Result<Term, Unsupported> {
     let missing = || Unsupported::new("an array that is not there", Span::default());
     let elements = values.get(slot..slot + length).ok_or_else(missing)?;
-    if elements.len() > MOST_ELEMENTS {
-        return Err(Unsupported::new("an array of more than 64 elements", Span::default()));
-    }
     let Some((last, rest)) = elements.split_last() else { return Ok(Term::number(0)) };
     let each = rest.iter().enumerate().rev();
     Ok(each.fold(last.clone(), |otherwise, (at, value)| {
@@ -246,5 +316,5 @@ pub(super) fn select(values: &[Term], slot: usize, length: usize, index: &Term) 
     }))
 }
 
-/// Longer arrays make formulas that no solver likes.
+/// Longer arrays make formulas that no solver likes; what they hold is forgotten.
 pub(super) const MOST_ELEMENTS: usize = 64;

@@ -7,6 +7,7 @@
 use super::Cell;
 use super::setting::Setting;
 use super::steps::{Hint, ID, Known, local};
+use super::values::Values;
 use super::weights::Explained;
 use allways_evidence::views::weighed;
 use allways_model::program::{LocationId, Type};
@@ -96,11 +97,10 @@ const FEW: i64 = 4;
 /// The most conditions that are split on.
 const MOST_CONDITIONS: usize = 10;
 
-/// What to distinguish at some locations. `live` says of a location which local variables matter there.
+/// What to distinguish at some locations.
 pub fn forms(
-    (setting, explained): (&Setting<'_>, &Explained),
+    (setting, explained, values): (&Setting<'_>, &Explained, &Values<'_>),
     level: Level,
-    live: &dyn Fn(LocationId, usize) -> bool,
     locations: &[LocationId],
 ) -> Forms {
     let steps = setting.steps;
@@ -108,11 +108,12 @@ pub fn forms(
     let mut shared = Vec::new();
     let mut own: Vec<Vec<Term>> = Vec::new();
     let numbers = numbers(setting);
-    for known in &steps.shared {
+    for (slot, known) in steps.shared.iter().enumerate() {
         let variable = Term::variable(&known.name);
         match known.ty {
+            _ if known.forgotten || !values.matters(slot) => {}
             Type::Lock => split.push(variable.equal(&Term::number(0))),
-            _ if few(known) => split.push(variable),
+            _ if few(known) || values.few(slot) => split.push(variable),
             _ => shared.push(variable),
         }
     }
@@ -126,8 +127,9 @@ pub fn forms(
                 split.extend(locks.map(|lock| Term::variable(&lock.name).equal(&variable)));
             } else if known.hidden {
                 split.push(variable);
-            } else if live(location, slot) {
-                if few(known) { split.push(variable) } else { mine.push(variable) }
+            } else if !known.forgotten && values.live(location, template.index(), slot) {
+                let few = few(known) || values.few_local(template.index(), slot);
+                if few { split.push(variable) } else { mine.push(variable) }
             }
         }
         own.push(mine);
@@ -136,7 +138,7 @@ pub fn forms(
         steps.hints.iter().for_each(|hint| split.extend(instances(setting, hint, locations)));
     }
     if level.conditions {
-        split.extend(conditions(setting, locations, live));
+        split.extend(conditions(setting, locations, values));
     }
     let mut forms = Forms { split, bounded: Vec::new() };
     if level.differences {
@@ -288,18 +290,15 @@ fn sums(shared: &[Term], own: &[Vec<Term>]) -> Vec<Form> {
 }
 
 /// The comparisons in the guards of the program, for each thread that runs them.
-fn conditions(
-    setting: &Setting<'_>,
-    locations: &[LocationId],
-    live: &dyn Fn(LocationId, usize) -> bool,
-) -> Vec<Term> {
+fn conditions(setting: &Setting<'_>, locations: &[LocationId], values: &Values<'_>) -> Vec<Term> {
     let mut found: Vec<Term> = Vec::new();
     for (position, &location) in locations.iter().enumerate() {
         let template = setting.template(location);
         let dead = |name: &str| {
             let locals = template.map_or(&[][..], |template| &setting.steps.locals[template.index()]);
             let slot = locals.iter().position(|known| local(&known.name, 0) == name);
-            slot.is_some_and(|slot| !locals[slot].hidden && !live(location, slot))
+            let live = |slot| template.is_some_and(|of| values.live(location, of.index(), slot));
+            slot.is_some_and(|slot| !locals[slot].hidden && !live(slot))
         };
         for (from, transitions) in setting.steps.from.iter().enumerate() {
             for transition in transitions.iter().filter(|_| setting.template(LocationId(from)) == template) {

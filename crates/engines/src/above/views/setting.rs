@@ -79,11 +79,16 @@ impl<'a> Setting<'a> {
 
     /// What is always true of threads at these locations: types, different numbers, and weights.
     pub fn facts(&self, crowd: &[LocationId]) -> Term {
-        let mut facts: Vec<Term> =
-            self.steps.shared.iter().map(|known| known.typed(&Term::variable(&known.name))).collect();
+        let mut facts: Vec<Term> = self
+            .steps
+            .shared
+            .iter()
+            .filter(|known| !known.forgotten)
+            .map(|known| known.typed(&Term::variable(&known.name)))
+            .collect();
         let numbered = |name: &str, position: usize| Term::variable(&local(name, position));
         for (position, &location) in crowd.iter().enumerate() {
-            for known in self.locals(location) {
+            for known in self.locals(location).iter().filter(|known| !known.forgotten) {
                 facts.push(known.typed(&numbered(&known.name, position)));
                 if known.hidden {
                     facts.push(self.hidden(known, location, &numbered(&known.name, position)));
@@ -126,8 +131,8 @@ impl<'a> Setting<'a> {
     /// What the variables are at the start.
     pub fn initial(&self, crowd: &[LocationId]) -> Term {
         let starts = |known: &Known, value: Term| match known.initial {
-            Some(initial) => value.equal(&Term::number(initial)),
-            None => Term::truth(true),
+            Some(initial) if !known.forgotten => value.equal(&Term::number(initial)),
+            _ => Term::truth(true),
         };
         let shared = self.steps.shared.iter().map(|known| starts(known, Term::variable(&known.name)));
         let locals = crowd.iter().enumerate().flat_map(|(position, &location)| {

@@ -5,13 +5,16 @@
 //! shared ones as in the program, local ones with an `@` and the thread's position in a view, as in `l@0`. An atomic section is
 //! one transition for each way through it.
 //!
-//! A lock is 0 or the number of its holder, and each thread has a number of its own ([`ID`]). What this form cannot say
-//! (procedures, events, threads started on the way, products of variables) is [`Unsupported`]; nothing is guessed.
+//! A lock is 0 or the number of its holder, and each thread has a number of its own ([`ID`]). Threads that are started on the way
+//! are there from the start, any number of them, with any arguments, and wait for a flag that the first start of one of them
+//! sets: each run of the program is one of these, in which as many threads as it starts leave their first location when it starts
+//! them. A step that is not followed goes wrong, so that a proof shows that nobody comes there. What this form cannot say
+//! (procedures, events) is [`Unsupported`]; nothing is guessed.
 
-use super::expressions::{Notes, Scope, Values, truth};
+use super::expressions::{MOST_ELEMENTS, Notes, Scope, Values, truth};
 use super::walk::{Hidden, ways};
 use allways_model::program::expression::OPEN;
-use allways_model::program::{Expr, LocationId, Program, Span, TemplateId, Type, Variable, slot_name};
+use allways_model::program::{Count, Expr, LocationId, Program, Span, TemplateId, Type, Variable, slot_name};
 use allways_smt::Term;
 use std::collections::HashSet;
 use std::fmt;
@@ -57,6 +60,8 @@ pub struct Known {
     pub initial: Option<i64>,
     /// Whether it never changes and starts with any value: the hidden ones.
     pub hidden: bool,
+    /// Whether nothing is known of its value but its type: it is part of a long array.
+    pub forgotten: bool,
 }
 
 impl Known {
@@ -100,6 +105,8 @@ pub struct Steps {
     pub templates: Vec<Option<TemplateId>>,
     /// Where each template starts.
     pub entries: Vec<LocationId>,
+    /// For each template all of whose threads are started on the way, the shared slot that says whether one has been.
+    pub started: Vec<Option<usize>>,
     /// What a thread at each location can do.
     pub from: Vec<Vec<Transition>>,
     /// The predicates of the program that could be translated, over the local variables of positions 0 and 1.
@@ -132,19 +139,33 @@ impl Steps {
             let span = bodies.map(|body| body.span).next().unwrap_or_default();
             return Err(Unsupported::new("a program with so many variables and locations", span));
         }
-        let shared = known(&program.shared);
+        let mut shared = known(&program.shared);
+        let mut started = Vec::new();
         let locks = program.shared.iter().any(|variable| variable.ty == Type::Lock);
         let mut templates = vec![None; program.locations.len()];
         let mut locals = Vec::new();
         let mut entries = Vec::new();
         for (index, template) in TemplateId::each(&program.templates) {
-            if template.spawned {
-                return Err(Unsupported::new("dynamically created threads", template.span));
+            if template.spawned && template.uses_self {
+                return Err(Unsupported::new("`self` of dynamically created threads", template.span));
+            }
+            let later = template.spawned && template.count == Count::Fixed(0);
+            started.push(later.then_some(shared.len()));
+            if later {
+                let name = format!("#started{}", index.index());
+                let (ty, initial) = (Type::Bool, Some(0));
+                shared.push(Known { name, ty, initial, hidden: false, forgotten: false });
             }
             let body = &program.procedures[template.body];
-            let hidden =
-                |name: &str| Known { name: name.to_string(), ty: Type::Int, initial: None, hidden: true };
+            let hidden = |name: &str| {
+                let (name, ty) = (name.to_string(), Type::Int);
+                Known { name, ty, initial: None, hidden: true, forgotten: false }
+            };
             let mut known = known(&body.locals);
+            if template.spawned {
+                let parameters = body.locals[..body.parameters].iter().map(Variable::slots).sum();
+                known[..parameters].iter_mut().for_each(|parameter| parameter.initial = None);
+            }
             known.extend(locks.then(|| hidden(ID)));
             known.extend(template.uses_self.then(|| hidden(SELF)));
             locals.push(known);
@@ -154,7 +175,8 @@ impl Steps {
                 .filter(of_body)
                 .for_each(|location| templates[location.index()] = Some(index));
         }
-        let mut steps = Steps { shared, locals, templates, entries, from: Vec::new(), hints: Vec::new() };
+        let (from, hints) = (Vec::new(), Vec::new());
+        let mut steps = Steps { shared, locals, templates, entries, started, from, hints };
         for location in LocationId::all(&program.locations) {
             let template = steps.templates[location.index()];
             let from = template.map(|template| steps.transitions(program, template, location)).transpose()?;
@@ -203,7 +225,8 @@ impl Steps {
         }
         let (values, others) = (self.before(template, 0), self.before(template, 1));
         let this = self.hidden(template, SELF).map(|slot| &values.locals[slot]);
-        let scope = Scope { values: &values, next: None, this, other: Some(&others.locals) };
+        let known = (&self.shared[..], &self.locals[template.index()][..]);
+        let scope = Scope { values: &values, known, next: None, this, other: Some(&others.locals) };
         let mut notes = Notes::default();
         let formula = truth(expr, &scope, &mut notes).ok()?;
         let template = (own || other).then_some(template);
@@ -217,7 +240,10 @@ impl Steps {
         location: LocationId,
     ) -> Result<Vec<Transition>, Unsupported> {
         let hidden = Hidden { id: self.hidden(template, ID), this: self.hidden(template, SELF) };
-        ways(program, location, self.before(template, 0), hidden)
+        let flag = self.started[template.index()].filter(|_| self.entries[template.index()] == location);
+        let waits = flag.map(|slot| Term::variable(&self.shared[slot].name).equal(&Term::number(1)));
+        let known = (&self.shared[..], &self.locals[template.index()][..]);
+        ways(program, location, self.before(template, 0), hidden, known, (&self.started, waits))
     }
 }
 
@@ -227,13 +253,15 @@ fn known(variables: &[Variable]) -> Vec<Known> {
     let mut names = HashSet::new();
     for variable in variables {
         for (slot, &initial) in (variable.slot..).zip(&variable.initial) {
-            let mut name = slot_name(variables, slot);
+            // Positions, choices and quotes are written with these.
+            let mut name = slot_name(variables, slot).replace(['@', '?', '|', '\\'], "_");
             while !names.insert(name.clone()) {
                 name.push('\'');
             }
             // What has no value yet may have any.
             let initial = initial.filter(|&value| value != OPEN);
-            all.push(Known { name, ty: variable.ty, initial, hidden: false });
+            let forgotten = variable.slots() > MOST_ELEMENTS;
+            all.push(Known { name, ty: variable.ty, initial, hidden: false, forgotten });
         }
     }
     all

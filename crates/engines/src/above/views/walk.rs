@@ -3,9 +3,9 @@
 //! The same meaning as `take` and `atomic` in [`semantics`](allways_model::program::semantics), with terms in place of values. A
 //! way has a guard; where something can go wrong on it, that is a way of its own, and the guard of what follows excludes it.
 
-use super::expressions::{MOST_ELEMENTS, Notes, Scope, Values, bounded, element, number, select, truth};
+use super::expressions::{Notes, Scope, Values, bounded, element, forgotten, number, select, truth};
 use super::steps::{Known, Transition, Unsupported};
-use allways_model::program::{Edge, LocationId, LockPlace, Op, Place, Program, Span, Target};
+use allways_model::program::{Edge, LocationId, LockPlace, Op, Place, Program, Span, Target, Type};
 use allways_smt::Term;
 
 /// The most ways through an atomic section, and steps on each.
@@ -29,15 +29,19 @@ pub(super) struct Hidden {
     pub(super) this: Option<usize>,
 }
 
-/// The steps that a thread at a location can take, from these values of its variables.
+/// The steps that a thread at a location can take, from these values of its variables, if a condition holds; which shared slots say
+/// that threads have been started.
 pub(super) fn ways(
     program: &Program,
     location: LocationId,
     before: Values,
     hidden: Hidden,
+    known: (&[Known], &[Known]),
+    (started, waits): (&[Option<usize>], Option<Term>),
 ) -> Result<Vec<Transition>, Unsupported> {
-    let start = Path { location, values: before.clone(), guard: Vec::new(), notes: Notes::default() };
-    let mut walk = Walk { program, before, hidden, found: Vec::new() };
+    let guard = waits.into_iter().collect();
+    let start = Path { location, values: before.clone(), guard, notes: Notes::default() };
+    let mut walk = Walk { program, before, hidden, known, started, found: Vec::new() };
     for edge in &program.locations[location].edges {
         let placed = |unsupported: Unsupported| match unsupported.span.line {
             0 => Unsupported { span: edge.span, ..unsupported },
@@ -59,6 +63,8 @@ struct Walk<'a> {
     program: &'a Program,
     before: Values,
     hidden: Hidden,
+    known: (&'a [Known], &'a [Known]),
+    started: &'a [Option<usize>],
     found: Vec<Transition>,
 }
 
@@ -146,7 +152,7 @@ impl Walk<'_> {
     fn act(&self, path: &Path, edge: &Edge, next: &mut Path, notes: &mut Notes) -> Result<bool, Unsupported> {
         let unsupported = |what| Err(Unsupported::new(what, edge.span));
         let this = self.hidden.this.map(|slot| &self.before.locals[slot]);
-        let scope = Scope { values: &path.values, next: None, this, other: None };
+        let scope = Scope { values: &path.values, known: self.known, next: None, this, other: None };
         match &edge.op {
             Op::Skip | Op::AtomicBegin | Op::AtomicEnd => {}
             Op::Guard(expr, expected) => {
@@ -157,8 +163,7 @@ impl Walk<'_> {
                 let condition = truth(expr, &scope, notes)?;
                 notes.goes_wrong(condition.negation());
             }
-            Op::Beyond => return Err(Unsupported::new("a step that is not followed", edge.span)),
-            Op::Error | Op::NoResult => {
+            Op::Error | Op::NoResult | Op::Beyond => {
                 notes.goes_wrong(Term::truth(true));
                 return Ok(false);
             }
@@ -175,20 +180,30 @@ impl Walk<'_> {
                 }
             }
             Op::Acquire(lock) => {
-                let (slots, index) = Walk::lock(lock, &scope, notes)?;
+                let (slots, index) = self.lock(lock, &scope, notes)?;
                 let holder = select(&path.values.shared, slots.0, slots.1, &index)?;
                 next.guard.push(holder.equal(&Term::number(0)));
                 let id = self.own_number(edge.span)?;
-                put(&mut next.values.shared, slots, &index, &id)?;
+                put(self.known.0, &mut next.values.shared, slots, &index, &id)?;
             }
             Op::Release(lock) => {
-                let (slots, index) = Walk::lock(lock, &scope, notes)?;
+                let (slots, index) = self.lock(lock, &scope, notes)?;
                 let holder = select(&path.values.shared, slots.0, slots.1, &index)?;
                 notes.goes_wrong(holder.equal(&self.own_number(edge.span)?).negation());
-                put(&mut next.values.shared, slots, &index, &Term::number(0))?;
+                put(self.known.0, &mut next.values.shared, slots, &index, &Term::number(0))?;
             }
             Op::Call(..) | Op::Return(_) => return unsupported("a procedure"),
-            Op::Spawn(..) | Op::Fork(_) => return unsupported("dynamically created threads"),
+            Op::Spawn(template, arguments) => {
+                let body = &self.program.procedures[self.program.templates[*template].body];
+                for (parameter, argument) in body.locals.iter().zip(arguments) {
+                    let value = number(argument, &scope, notes)?;
+                    must_fit(parameter.ty, &value, notes);
+                }
+                if let Some(slot) = self.started[template.index()] {
+                    next.values.shared[slot] = Term::number(1);
+                }
+            }
+            Op::Fork(_) => return unsupported("a thread that is a copy"),
             Op::Wait(_) | Op::Broadcast(_) => return unsupported("an event"),
         }
         Ok(true)
@@ -200,10 +215,15 @@ impl Walk<'_> {
     }
 
     fn lock(
+        &self,
         lock: &LockPlace,
         scope: &Scope<'_>,
         notes: &mut Notes,
     ) -> Result<((usize, usize), Term), Unsupported> {
+        let length = lock.element.as_ref().map_or(1, |(length, _)| *length);
+        if (lock.slot..lock.slot + length).any(|slot| forgotten(self.known.0, slot)) {
+            return Err(Unsupported::new("a lock in a long array", lock.span));
+        }
         Ok(match &lock.element {
             Some((length, index)) => ((lock.slot, *length), element(index, *length, scope, notes)?),
             None => ((lock.slot, 1), Term::number(0)),
@@ -217,39 +237,44 @@ impl Walk<'_> {
         next: &mut Values,
         notes: &mut Notes,
     ) -> Result<(), Unsupported> {
-        let (values, slots, index) = match &place.target {
-            Target::Shared(slot) => (&mut next.shared, (*slot, 1), Term::number(0)),
-            Target::Local(slot) => (&mut next.locals, (*slot, 1), Term::number(0)),
+        let (shared, locals) = scope.known;
+        let (known, values, slots, index) = match &place.target {
+            Target::Shared(slot) => (shared, &mut next.shared, (*slot, 1), Term::number(0)),
+            Target::Local(slot) => (locals, &mut next.locals, (*slot, 1), Term::number(0)),
             Target::SharedElement(slot, length, index) => {
-                (&mut next.shared, (*slot, *length), element(index, *length, scope, notes)?)
+                (shared, &mut next.shared, (*slot, *length), element(index, *length, scope, notes)?)
             }
             Target::LocalElement(slot, length, index) => {
-                (&mut next.locals, (*slot, *length), element(index, *length, scope, notes)?)
+                (locals, &mut next.locals, (*slot, *length), element(index, *length, scope, notes)?)
             }
             Target::Others(_) => return Err(Unsupported::new("a write to other threads", place.span)),
         };
-        let known = Known { name: String::new(), ty: place.ty, initial: None, hidden: false };
-        let fits = known.typed(value);
-        if fits.as_truth() != Some(true) {
-            notes.goes_wrong(fits.negation());
-        }
-        put(values, slots, &index, value)
+        must_fit(place.ty, value, notes);
+        put(known, values, slots, &index, value)
+    }
+}
+
+/// It goes wrong to store a value where it does not fit.
+fn must_fit(ty: Type, value: &Term, notes: &mut Notes) {
+    let known = Known { name: String::new(), ty, initial: None, hidden: false, forgotten: false };
+    let fits = known.typed(value);
+    if fits.as_truth() != Some(true) {
+        notes.goes_wrong(fits.negation());
     }
 }
 
 /// Writes an element of an array, at an index that is inside.
 fn put(
+    known: &[Known],
     values: &mut [Term],
     (slot, length): (usize, usize),
     index: &Term,
     value: &Term,
 ) -> Result<(), Unsupported> {
     let missing = || Unsupported::new("an array that is not there", Span::default());
-    if length > MOST_ELEMENTS {
-        return Err(Unsupported::new("an array of more than 64 elements", Span::default()));
-    }
     let elements = values.get_mut(slot..slot + length).ok_or_else(missing)?;
-    for (at, element) in elements.iter_mut().enumerate() {
+    let elements = elements.iter_mut().enumerate().filter(|(at, _)| !forgotten(known, slot + at));
+    for (at, element) in elements {
         *element = Term::choice(&index.equal(&Term::number(at as i128)), value, element);
     }
     Ok(())

@@ -5,7 +5,7 @@
 //! the number of readers. So it is with differences of variables: what was produced less what was consumed. The potential is found by walking along the steps. It is a guess: the bound on x minus the sum is
 //! found, or not, like any other, and checked.
 
-use super::steps::{Steps, Transition};
+use super::steps::{Known, Steps, Transition};
 use allways_model::program::{LocationId, Type};
 use allways_smt::Term;
 use allways_smt::term::Node;
@@ -22,8 +22,7 @@ pub struct Explained {
 
 /// Weights for variables, for differences of two and for sums of two, wherever they are not all 0.
 pub fn weights(steps: &Steps) -> Explained {
-    let counters: Vec<usize> =
-        (0..steps.shared.len()).filter(|&slot| steps.shared[slot].ty != Type::Lock).collect();
+    let counters: Vec<usize> = (0..steps.shared.len()).filter(|&slot| counts(&steps.shared[slot])).collect();
     let variable = |slot: usize| Term::variable(&steps.shared[slot].name);
     let mut explained = Explained::default();
     for (index, &one) in counters.iter().enumerate() {
@@ -38,6 +37,10 @@ pub fn weights(steps: &Steps) -> Explained {
         }
     }
     explained
+}
+
+fn counts(known: &Known) -> bool {
+    known.ty != Type::Lock && !known.forgotten
 }
 
 impl Explained {
