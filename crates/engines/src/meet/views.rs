@@ -166,7 +166,7 @@ fn search(
         failure => StopReason::GaveUp(failure.to_string()),
     };
     let wanted = || stop().is_some();
-    let explained = weights(&steps);
+    let explained = weights(&steps, &|slot| values.matters(slot));
     let mut why = String::new();
     for level in levels(!steps.hints.is_empty(), counts) {
         let views = ViewSet {

@@ -9,7 +9,7 @@ use super::steps::{Known, Steps, Transition};
 use allways_model::program::{LocationId, Type};
 use allways_smt::Term;
 use allways_smt::term::Node;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Weights, and what they explain.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -21,8 +21,13 @@ pub struct Explained {
 }
 
 /// Weights for variables, for differences of two and for sums of two, wherever they are not all 0.
-pub fn weights(steps: &Steps) -> Explained {
-    let counters: Vec<usize> = (0..steps.shared.len()).filter(|&slot| counts(&steps.shared[slot])).collect();
+///
+/// Only what steps write and what matters is a counter, and no more than a few of many variables are looked at.
+pub fn weights(steps: &Steps, matters: &dyn Fn(usize) -> bool) -> Explained {
+    let written = steps.from.iter().flatten().flat_map(|step| &step.shared).map(|(slot, _)| *slot);
+    let counts = |slot: &usize| matters(*slot) && counts(&steps.shared[*slot]);
+    let counters: BTreeSet<usize> = written.filter(counts).collect();
+    let counters: Vec<usize> = counters.into_iter().take(MOST_COUNTERS).collect();
     let variable = |slot: usize| Term::variable(&steps.shared[slot].name);
     let mut explained = Explained::default();
     for (index, &one) in counters.iter().enumerate() {
@@ -65,6 +70,9 @@ impl Explained {
 
 /// The most sums of weights.
 const MOST: usize = 8;
+
+/// The most variables of which each pair is looked at.
+const MOST_COUNTERS: usize = 24;
 
 /// The potential of a sum of multiples of variables.
 fn potential(steps: &Steps, parts: &[(usize, i64)]) -> Option<BTreeMap<LocationId, i64>> {
