@@ -1,4 +1,4 @@
-//! Assertions in comments, as ACSL has them: `//@ assert x >= 0;` becomes a call of [`ASSERT`].
+//! Assertions in comments, as ACSL has them: `//@ assert x >= 0;` becomes a call of `ASSERT`.
 //!
 //! The text keeps its length, so that all places stay. ACSL speaks of one state and of mathematical integers: the call is one
 //! step, and only what means the same in C is read (comparisons, members, elements, and what joins truth values); anything else
