@@ -95,7 +95,8 @@ fn methods_and_brute_force_agree() {
                 let report = match method {
                     Method::Backward => {
                         // Small systems are done before weights are looked for, so here that comes first.
-                        let before_cuts = if seed % 3 == 0 { backward::BEFORE_CUTS } else { seed % 5 };
+                        let before_cuts =
+                            if seed % 3 == 0 { backward::before_cuts(&system) } else { seed % 5 };
                         let budget = Budget::unlimited();
                         backward::decide_telling(&system, board.as_ref(), before_cuts, &budget)
                     }

@@ -27,11 +27,14 @@ use std::collections::BinaryHeap;
 
 /// Decides, or gives up.
 pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
-    decide_telling(system, None, BEFORE_CUTS, budget)
+    decide_telling(system, None, before_cuts(system), budget)
 }
 
-/// So many images are computed before weights are looked for: most systems take fewer.
-pub const BEFORE_CUTS: u64 = 1 << 10;
+/// So many images are computed before weights are looked for: most systems take fewer, and a linear program takes about as
+/// long.
+pub fn before_cuts(system: &Counters) -> u64 {
+    (16 * system.rules.len() as u64).max(1 << 10)
+}
 
 /// The same; tells on a board what it finds, and looks for weights after so many images.
 pub fn decide_telling(

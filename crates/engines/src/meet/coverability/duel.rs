@@ -27,8 +27,8 @@ const WITHOUT_A_TREE: Effort = Effort { images: u64::MAX, stored: 1 << 20 };
 /// Decides, or says why neither side could. Of two that gave up, what backward says is more telling.
 pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
     let board = Board::new(system);
-    let back =
-        |budget: &Budget| backward::decide_telling(system, board.as_ref(), backward::BEFORE_CUTS, budget);
+    let before_cuts = backward::before_cuts(system);
+    let back = |budget: &Budget| backward::decide_telling(system, board.as_ref(), before_cuts, budget);
     let ahead = |budget: &Budget| ahead(system, board.as_ref(), budget);
     let lanes = [Lane::new(&back), Lane { after: HEAD_START, run: &ahead }];
     race(&lanes, Outcome::settled, None, budget).best()
