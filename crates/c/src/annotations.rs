@@ -19,7 +19,7 @@ pub fn are_there(text: &[u8]) -> bool {
 }
 
 /// The text with assertions in comments as calls.
-pub(crate) fn written_out(text: &[u8]) -> Result<Vec<u8>, Refusal> {
+pub fn written_out(text: &[u8]) -> Result<Vec<u8>, Refusal> {
     let mut out = text.to_vec();
     // The last character before here that is neither blank nor in a comment.
     let mut before = b'{';

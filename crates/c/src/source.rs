@@ -86,8 +86,9 @@ const OURS: [(&str, &str); 5] = [
     ("gnu/stubs-32.h", ""),
 ];
 
-/// Does something with a folder that has [`OURS`]; the folder is gone afterwards. None if it cannot be made.
-fn with_headers<T>(then: impl FnOnce(&str) -> T) -> Option<T> {
+/// Does something with a folder that has the headers which verifiers bring along; the folder is gone afterwards. None if it
+/// cannot be made.
+pub fn with_headers<T>(then: impl FnOnce(&str) -> T) -> Option<T> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("allways-c-{}-{number}", std::process::id()));

@@ -41,3 +41,11 @@ fn pointers_into_the_middle_lead_both_ways() {
         ),
     ]);
 }
+
+#[test]
+fn values_of_bit_fields_are_promoted_after_a_comma() {
+    compare(&[(
+        "",
+        "struct s { unsigned b : 24; } s; int g; int main(void) { result = (g, s.b) <= -255; result = result * 2 + (({ g; s.b; }) > -1); result = result * 2 + ((g, (g, s.b)) - 1 < 0); }",
+    )]);
+}

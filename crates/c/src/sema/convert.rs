@@ -133,6 +133,12 @@ impl Analyser<'_> {
             ExprKind::Assign(object, _) | ExprKind::AssignOp(_, object, ..) | ExprKind::Step(object, ..) => {
                 object
             }
+            // What has the value of a bit-field is promoted like one, as gcc does it.
+            ExprKind::Comma(_, last) => return self.bit_field(last),
+            ExprKind::Statements(list) => {
+                let StmtKind::Expr(last) = &list.last()?.kind else { return None };
+                return self.bit_field(last);
+            }
             _ => return None,
         };
         self.bits(object)

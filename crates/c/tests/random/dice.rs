@@ -63,7 +63,7 @@ pub const INT: Kind = kind("int", 32, true);
 pub const UNSIGNED: Kind = kind("unsigned", 32, false);
 
 /// All kinds, those that matter most more than once.
-pub const KINDS: [Kind; 17] = [
+pub const KINDS: [Kind; 19] = [
     kind("_Bool", 1, false),
     kind("char", 8, true),
     kind("signed char", 8, true),
@@ -80,6 +80,8 @@ pub const KINDS: [Kind; 17] = [
     kind("unsigned long long", 64, false),
     kind("enum e0@", 32, false),
     kind("enum e1@", 32, true),
+    kind("byte@", 8, false),
+    kind("brief@", 16, true),
     INT,
 ];
 

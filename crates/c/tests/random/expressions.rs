@@ -1,8 +1,8 @@
 //! Random expressions of integer types, without undefined behaviour, and of a value that does not depend on the order in
 //! which a compiler evaluates operands.
 //!
-//! Values of unsigned types with 64 bits stay below 2^63: what would leave this range is masked, and signed operands are
-//! made positive before they are converted. An expression has at most one effect, on the *victim*: a local variable whose
+//! Values of unsigned types with 64 bits mostly stay below 2^63, up to where they are followed: what would leave this range is
+//! masked, and signed operands are made positive before they are converted. Some programs are *wide*: nothing is masked. An expression has at most one effect, on the *victim*: a local variable whose
 //! address nobody takes, and which nothing else in the expression reads.
 
 use super::dice::{Dice, INT, KINDS, Kind};
@@ -52,11 +52,13 @@ pub struct Value {
     pub text: String,
     /// Its type.
     pub kind: Kind,
+    /// Whether it need not be masked.
+    wide: bool,
 }
 
 impl Value {
     fn new(text: String, kind: Kind) -> Value {
-        Value { text, kind }
+        Value { text, kind, wide: false }
     }
 
     /// Made positive if it is signed.
@@ -71,7 +73,7 @@ impl Value {
 
     /// Fit for being converted to a type.
     pub fn fit(self, to: Kind) -> Value {
-        if to.is_wide() { self.positive() } else { self }
+        if to.is_wide() && !self.wide { self.positive() } else { self }
     }
 }
 
@@ -85,6 +87,8 @@ pub struct Expressions {
     pub functions: Vec<Pure>,
     /// What one effect may change.
     pub victim: Option<Place>,
+    /// Whether numbers of 2^63 and more may occur.
+    pub wide: bool,
 }
 
 impl Expressions {
@@ -191,6 +195,12 @@ impl Expressions {
 
     /// Any expression.
     pub fn value(&mut self, depth: usize) -> Value {
+        let mut value = self.any(depth);
+        value.wide = self.wide;
+        value
+    }
+
+    fn any(&mut self, depth: usize) -> Value {
         if let Some(victim) = self.victim.clone()
             && self.dice.once_in(4)
         {
@@ -199,7 +209,12 @@ impl Expressions {
         if depth == 0 {
             return self.leaf();
         }
-        match self.dice.roll(20) {
+        match self.dice.roll(21) {
+            20 => {
+                // gcc 12 fails on a comma between constants that is converted to `_Bool`.
+                let (left, right) = (self.leaf_without_index(), self.value(depth - 1));
+                Value::new(format!("((void){left}, {})", right.text), right.kind)
+            }
             0 | 1 => self.leaf(),
             2 => self.unary(depth),
             3 | 4 => self.cast(depth),
@@ -256,8 +271,8 @@ impl Expressions {
         let kind = value.kind.promoted();
         match self.dice.roll(4) {
             0 => Value::new(format!("(!{})", value.text), INT),
-            1 if !kind.is_wide() => Value::new(format!("(~{})", value.text), kind),
-            2 if !kind.is_wide() => Value::new(format!("(- {})", value.text), kind),
+            1 if self.wide || !kind.is_wide() => Value::new(format!("(~{})", value.text), kind),
+            2 if self.wide || !kind.is_wide() => Value::new(format!("(- {})", value.text), kind),
             _ => Value::new(format!("(+ {})", value.text), kind),
         }
     }
@@ -284,7 +299,7 @@ impl Expressions {
         let (value, distance) = (self.value(depth - 1), self.value(depth - 1));
         let kind = value.kind.promoted();
         let left = self.dice.once_in(2);
-        if kind.is_wide() && left {
+        if kind.is_wide() && left && !self.wide {
             return Value::new(format!("(({} & 0xffffffff) << ({} & 15))", value.text, distance.text), kind);
         }
         let operator = if left { "<<" } else { ">>" };
@@ -312,9 +327,11 @@ impl Expressions {
             }
             "/" | "%" if kind.signed => format!("({left} {operator} (({right} & 0x7fff) | 1))"),
             "/" | "%" => format!("({left} {operator} ({right} | 1))"),
-            "*" if kind.is_wide() => format!("(({left} & 0x7fffffff) * ({right} & 0x7fffffff))"),
-            "+" if kind.is_wide() => format!("(({left} >> 1) + ({right} >> 1))"),
-            "-" if kind.is_wide() => {
+            "*" if kind.is_wide() && !self.wide => {
+                format!("(({left} & 0x7fffffff) * ({right} & 0x7fffffff))")
+            }
+            "+" if kind.is_wide() && !self.wide => format!("(({left} >> 1) + ({right} >> 1))"),
+            "-" if kind.is_wide() && !self.wide => {
                 format!("(({left} | 0x4000000000000000ul) - ({right} & 0x3ffffffffffffffful))")
             }
             _ => format!("({left} {operator} {right})"),
@@ -327,10 +344,10 @@ impl Expressions {
         let value = self.value(depth);
         let common = kind.common(value.kind);
         // An operator that might leave the range is not used on wide types.
-        if common.is_wide() && kind.signed {
+        if common.is_wide() && kind.signed && !self.wide {
             return format!("+= (long){}", value.text);
         }
-        let wide = common.is_wide();
+        let wide = common.is_wide() && !self.wide;
         let value = value.fit(common);
         let text = value.text;
         match self.dice.roll(if wide { 6 } else { 10 }) {

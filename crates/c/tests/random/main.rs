@@ -1,6 +1,7 @@
 //! Random C programs: what they compute natively, and what the reference semantics says that ours compute.
 //!
-//! `ALLWAYS_RANDOM` says how many programs are taken, or which. Where there is no `cc`, the tests say so and pass.
+//! `ALLWAYS_RANDOM` says how many programs are taken, or which; then each program of threads runs natively 1,000 times. Where
+//! there is no `cc`, the tests say so and pass; where there is `clang`, too, values must be the same with both.
 
 mod dice;
 mod explore;
@@ -9,6 +10,7 @@ mod expressions;
 mod native;
 mod ours;
 mod sequential;
+mod shapes;
 mod statements;
 mod threads;
 
@@ -24,12 +26,24 @@ fn programs_of_one_thread_compute_what_they_do_natively() {
         return;
     }
     let seeds: Vec<u64> = dice::seeds(200).collect();
+    let clang = native::clang();
     let (mut compared, mut beyond) = (0, 0);
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();
     let mut wrong = Vec::new();
     for batch in seeds.chunks(BATCH) {
         let texts: Vec<String> = batch.iter().map(|&seed| sequential::program(seed)).collect();
-        let expected = native::results(&texts);
+        let expected = native::results(&texts, "cc");
+        if clang {
+            let other = native::results(&texts, "clang");
+            for ((seed, one), other) in batch.iter().zip(&expected).zip(other) {
+                assert_eq!(
+                    *one,
+                    other,
+                    "seed {seed} depends on the compiler:\n{}",
+                    sequential::program(*seed)
+                );
+            }
+        }
         for ((seed, text), expected) in batch.iter().zip(&texts).zip(expected) {
             let both = match ours::programs(&sequential::alone(text)) {
                 Ok(both) => both,
@@ -65,16 +79,18 @@ fn programs_of_one_thread_compute_what_they_do_natively() {
 const MOST_STATES: usize = 40_000;
 
 /// How often each program runs natively.
-const RUNS: usize = 150;
+fn runs() -> usize {
+    if std::env::var_os("ALLWAYS_RANDOM").is_some() { 1000 } else { 150 }
+}
 
 /// What programs of threads leave in `result` natively, over many runs of each.
 fn outcomes(programs: &[threads::Threads]) -> Vec<BTreeSet<i64>> {
     let mut text = threads::NATIVE.to_string();
-    let mut calls = String::new();
+    let (runs, mut calls) = (runs(), String::new());
     for (number, program) in programs.iter().enumerate() {
         text.push_str(&program.native(number));
         calls.push_str(&format!(
-            "  for (int i = 0; i < {RUNS}; i++) {{ reset_{number}(); main_{number}(); printf(\"{number} %u\\n\", result_{number}); }}\n"
+            "  for (int i = 0; i < {runs}; i++) {{ reset_{number}(); main_{number}(); printf(\"{number} %u\\n\", result_{number}); }}\n"
         ));
     }
     text.push_str(&format!(
@@ -83,7 +99,7 @@ fn outcomes(programs: &[threads::Threads]) -> Vec<BTreeSet<i64>> {
          CPU_ZERO(&one); CPU_SET(last, &one); sched_setaffinity(0, sizeof one, &one);\n{calls}  return 0;\n}}\n"
     ));
     let mut found = vec![BTreeSet::new(); programs.len()];
-    for line in native::output(&text, &["-pthread"], &[]) {
+    for line in native::output(&text, "cc", &["-pthread"], &[]) {
         let (number, value) = line.split_once(' ').expect("two numbers");
         let number: usize = number.parse().expect("a number");
         found[number].insert(value.parse().expect("a number"));

@@ -13,6 +13,11 @@ pub fn compiler() -> bool {
     found
 }
 
+/// Whether there is a second compiler.
+pub fn clang() -> bool {
+    Command::new("clang").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
 /// A folder of its own, removed in the end.
 struct Folder(PathBuf);
 
@@ -32,12 +37,12 @@ impl Drop for Folder {
     }
 }
 
-/// The lines that a program prints, compiled with these flags and run with these arguments.
-pub fn output(text: &str, flags: &[&str], arguments: &[String]) -> Vec<String> {
+/// The lines that a program prints, compiled so and run with these arguments.
+pub fn output(text: &str, compiler: &str, flags: &[&str], arguments: &[String]) -> Vec<String> {
     let folder = Folder::new();
     let (source, binary) = (folder.0.join("program.c"), folder.0.join("program"));
     std::fs::write(&source, text).expect("the program is written");
-    let compiled = Command::new("cc")
+    let compiled = Command::new(compiler)
         .args(["-std=gnu11", "-O0", "-fwrapv", "-w", "-o"])
         .arg(&binary)
         .arg(&source)
@@ -53,7 +58,7 @@ pub fn output(text: &str, flags: &[&str], arguments: &[String]) -> Vec<String> {
 }
 
 /// What programs of one thread leave in `result`. In each, `@` stands for what makes its names its own.
-pub fn results(programs: &[String]) -> Vec<i64> {
+pub fn results(programs: &[String], compiler: &str) -> Vec<i64> {
     let mut text = String::new();
     let mut calls = String::new();
     for (number, program) in programs.iter().enumerate() {
@@ -62,7 +67,7 @@ pub fn results(programs: &[String]) -> Vec<i64> {
         calls.push_str(&format!("  main{own}(); __builtin_printf(\"%u\\n\", result{own});\n"));
     }
     text.push_str(&format!("int main(void) {{\n{calls}  return 0;\n}}\n"));
-    let lines = output(&text, &[], &[]);
+    let lines = output(&text, compiler, &[], &[]);
     lines.iter().map(|line| line.parse().expect("a number")).collect()
 }
 
@@ -71,6 +76,6 @@ pub fn result(program: &str) -> i64 {
     let print = "__attribute__((destructor)) static void print_result(void) { __builtin_printf(\"%u\\n\", result); }\n";
     let text = program.replace("int main(void) {", "int program(void) {");
     let call = "int main(void) { program(); return 0; }\n";
-    let lines = output(&format!("{text}{print}{call}"), &["-pthread"], &[]);
+    let lines = output(&format!("{text}{print}{call}"), "cc", &["-pthread"], &[]);
     lines[0].parse().expect("a number")
 }

@@ -2,6 +2,7 @@
 
 use super::dice::{Dice, INT, KINDS, Kind};
 use super::expressions::{Expressions, Place, Pure};
+use super::shapes;
 use super::statements::Statements;
 use std::fmt::Write as _;
 
@@ -36,16 +37,19 @@ pub enum Parameter {
 pub fn program(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let mut text = String::from(
-        "unsigned result@;\nvoid *malloc(unsigned long);\n\
+        "unsigned result@;\nvoid *malloc(unsigned long); void *calloc(unsigned long, unsigned long); void free(void *);\n\
          enum e0@ { A0@, B0@ = 5, C0@ };\nenum e1@ { A1@ = -3, B1@, C1@ = 70 };\n\
+         typedef unsigned char byte@; typedef short brief@;\n\
          struct node@ { int value; struct node@ *next; };\n",
     );
     let inner = members(&mut dice, &mut text, 0, &[]);
     let outer = members(&mut dice, &mut text, 1, &inner);
-    let expressions = Expressions { dice, places: Vec::new(), functions: Vec::new(), victim: None };
+    let wide = dice.once_in(16);
+    let expressions = Expressions { dice, places: Vec::new(), functions: Vec::new(), victim: None, wide };
     let mut statements = Statements::new(expressions, outer);
     globals(&mut statements, &mut text);
     ways(&mut statements, &mut text);
+    shapes::globals(&mut statements, &mut text);
     for number in 0..2 + statements.expressions.dice.roll(3) {
         match statements.expressions.dice.roll(4) {
             0 | 1 => pure(&mut statements, &mut text, number),

@@ -23,10 +23,29 @@ pub struct Statements {
     pub functions: Vec<Effective>,
     /// Whether only variables of the function may be written.
     pub pure: bool,
-    /// Whether `break` and `continue` have a loop.
-    in_loop: bool,
+    /// Whether there is a struct with a pointer to a function.
+    pub calls: bool,
+    /// What `break` and `continue` are about.
+    in_loop: Within,
     fresh: usize,
     indent: usize,
+}
+
+/// What a statement is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// No loop.
+    Nothing,
+    /// A loop.
+    Loop,
+    /// A `switch` inside of a loop: `continue` is about the loop.
+    Switch,
+}
+
+impl Within {
+    fn after_switch(self) -> Within {
+        if self == Within::Nothing { Within::Nothing } else { Within::Switch }
+    }
 }
 
 /// What was declared when a block began.
@@ -51,7 +70,8 @@ impl Statements {
             struct_pointers: Vec::new(),
             functions: Vec::new(),
             pure: false,
-            in_loop: false,
+            calls: false,
+            in_loop: Within::Nothing,
             fresh: 0,
             indent: 1,
         }
@@ -92,7 +112,7 @@ impl Statements {
         self.struct_pointers.truncate(mark.struct_pointers);
     }
 
-    fn name(&mut self, letter: char) -> String {
+    pub(super) fn name(&mut self, letter: char) -> String {
         self.fresh += 1;
         format!("{letter}{}_", self.fresh)
     }
@@ -116,7 +136,7 @@ impl Statements {
         value.text
     }
 
-    fn line(&self, text: &mut String, line: &str) {
+    pub(super) fn line(&self, text: &mut String, line: &str) {
         writeln!(text, "{}{line}", "  ".repeat(self.indent)).unwrap();
     }
 
@@ -148,7 +168,7 @@ impl Statements {
     }
 
     fn statement(&mut self, text: &mut String, depth: usize) {
-        match self.expressions.dice.roll(if depth == 0 { 11 } else { 19 }) {
+        match self.expressions.dice.roll(if depth == 0 { 12 } else { 20 }) {
             0..=3 => self.assignment(text),
             4 => self.compound(text),
             5 => self.step(text),
@@ -156,21 +176,23 @@ impl Statements {
             7 => self.pointer(text),
             8 => self.structs(text),
             9 => self.call(text),
-            10 if self.in_loop => {
+            10 if self.in_loop != Within::Nothing => {
                 let condition = self.whole(2, INT);
-                let word = *self.expressions.dice.pick(&["break", "continue"]);
+                let continues = self.in_loop == Within::Switch || self.expressions.dice.once_in(2);
+                let word = if continues { "continue" } else { "break" };
                 self.line(text, &format!("if ({condition}) {word};"));
             }
             10 => self.assignment(text),
-            11..=13 => self.choice(text, depth - 1),
-            14 => self.switch(text, depth - 1),
-            15 => self.jump(text, depth - 1),
-            16 if depth > 1 && !self.pure => self.list(text),
+            11 => self.shape(text),
+            12..=14 => self.choice(text, depth - 1),
+            15 => self.switch(text, depth - 1),
+            16 => self.jump(text, depth - 1),
+            17 if depth > 1 && !self.pure => self.list(text),
             _ => self.repetition(text, depth - 1),
         }
     }
 
-    fn assignment(&mut self, text: &mut String) {
+    pub(super) fn assignment(&mut self, text: &mut String) {
         let Some(place) = self.writable() else { return };
         let depth = 1 + self.expressions.dice.roll(3);
         if place.text.contains('#') {
@@ -262,11 +284,17 @@ impl Statements {
         }
     }
 
+    /// A struct, its indices chosen.
+    pub(super) fn a_struct(&mut self) -> String {
+        let one = self.expressions.dice.pick(&self.structs).clone();
+        self.expressions.spelt(&one)
+    }
+
     fn structs(&mut self, text: &mut String) {
         if self.pure || self.structs.len() < 2 {
             return self.compound(text);
         }
-        let to = self.expressions.dice.pick(&self.structs).clone();
+        let to = self.a_struct();
         if self.expressions.dice.once_in(3) && !self.struct_pointers.is_empty() {
             let pointer = self.expressions.dice.pick(&self.struct_pointers).clone();
             let target = *self.expressions.dice.pick(&["u0@", "u1@"]);
@@ -279,13 +307,10 @@ impl Statements {
             }
             1 => {
                 let condition = self.expressions.value(1).text;
-                let (one, other) = (
-                    self.expressions.dice.pick(&self.structs).clone(),
-                    self.expressions.dice.pick(&self.structs),
-                );
+                let (one, other) = (self.a_struct(), self.a_struct());
                 format!("{condition} ? {one} : {other}")
             }
-            _ => self.expressions.dice.pick(&self.structs).clone(),
+            _ => self.a_struct(),
         };
         self.line(text, &format!("{to} = {from};"));
     }
@@ -305,9 +330,9 @@ impl Statements {
                     list.extend(self.pointers.first().cloned());
                     self.expressions.dice.pick(&list).clone()
                 }
-                Parameter::Struct => self.expressions.dice.pick(&self.structs).clone(),
+                Parameter::Struct => self.a_struct(),
                 Parameter::StructPointer => {
-                    let target = self.expressions.dice.pick(&self.structs).clone();
+                    let target = self.a_struct();
                     format!("&{target}")
                 }
             });
@@ -347,7 +372,8 @@ impl Statements {
         let masked = self.expressions.dice.roll(3) > 0;
         let value = if masked { format!("{value} & 3") } else { value };
         self.line(text, &format!("switch ({value}) {{"));
-        let in_loop = std::mem::replace(&mut self.in_loop, false);
+        let in_loop = self.in_loop;
+        self.in_loop = in_loop.after_switch();
         let default = self.expressions.dice.roll(4);
         for case in 0..4 {
             let label = match self.expressions.dice.roll(6) {
@@ -381,7 +407,7 @@ impl Statements {
         self.line(text, &format!("int {count} = 0;"));
         self.line(text, &format!("{label}: ;"));
         self.line(text, "{");
-        let in_loop = std::mem::replace(&mut self.in_loop, false);
+        let in_loop = std::mem::replace(&mut self.in_loop, Within::Nothing);
         self.block(text, depth);
         self.in_loop = in_loop;
         self.line(text, "}");
@@ -393,7 +419,7 @@ impl Statements {
         let rounds = 1 + self.expressions.dice.roll(4);
         let mark = self.mark();
         let counter = Place { text: name.clone(), kind: INT, width: None, writable: false, own: false };
-        let in_loop = std::mem::replace(&mut self.in_loop, true);
+        let in_loop = std::mem::replace(&mut self.in_loop, Within::Loop);
         match self.expressions.dice.roll(4) {
             0 => {
                 self.line(text, &format!("int {name} = {rounds};"));
