@@ -59,6 +59,8 @@ pub enum Ended {
         line: Option<u32>,
         /// Which thread: 0 is `main`, others in the order of their creation.
         thread: usize,
+        /// Of a data race, the other thread and its line, if that is known.
+        other: Option<(usize, Option<u32>)>,
     },
     /// The schedule was used up, and there was no error.
     Diverged,
@@ -176,13 +178,20 @@ pub fn replay_native(
 fn steps(schedule: &Schedule, built: &build::Built) -> String {
     let mut text = String::new();
     for event in &schedule.events {
+        if event.kind == schedule::Kind::Turn {
+            let _ = writeln!(text, "T {} 0 0 0 0 0", event.thread);
+            continue;
+        }
         let name = event.variable.as_ref().and_then(|name| built.names.get(name));
         let name = name.map_or(-1, |&name| name as i64);
         let (from, to) = event.lines;
         let slot = event.slot.map_or(-1, |slot| slot as i64);
         let _ = writeln!(text, "E {} {} {from} {to} {name} {slot}", event.thread, event.kind as i32);
     }
-    let _ = writeln!(text, "T {} 0 0 0 0 0", schedule.last);
+    // Of a race, the last event is the access of the thread that waits for the other one.
+    if schedule.failing != Failing::Race {
+        let _ = writeln!(text, "T {} 0 0 0 0 0", schedule.last);
+    }
     for chosen in &schedule.chosen {
         let (from, to) = chosen.lines;
         let _ = writeln!(text, "N {} {from} {to} {} 0 0", chosen.thread, chosen.value);
@@ -211,9 +220,13 @@ impl Runner<'_> {
         let files = |error: std::io::Error| NativeError::Files(format!("{}: {error}", self.folder.display()));
         let (told, result) = (self.folder.join("schedule"), self.folder.join("result"));
         let fences = i32::from(self.schedule.failing == Failing::Memory);
-        let deadlock = i32::from(self.schedule.failing == Failing::Deadlock);
+        let expected = match self.schedule.failing {
+            Failing::Deadlock => 1,
+            Failing::Race => 2,
+            Failing::Error | Failing::Memory | Failing::Division => 0,
+        };
         let Search { seed, one_in, from } = search;
-        let options = format!("O {fences} {seed} {one_in} {from} {RUN_SECONDS} {deadlock}\n");
+        let options = format!("O {fences} {seed} {one_in} {from} {RUN_SECONDS} {expected}\n");
         std::fs::write(&told, format!("{options}{}{}", self.built.tables, self.steps)).map_err(files)?;
         let _ = std::fs::remove_file(&result);
         let mut command = Command::new(&self.built.program);
@@ -237,18 +250,24 @@ impl Runner<'_> {
         let word = parts.next().unwrap_or_default();
         let mut next = || parts.next().and_then(|part| part.parse::<usize>().ok()).unwrap_or_default();
         let (line, thread, matched, missed) = (next(), next(), next(), next());
+        let (other, other_line) = (next(), next());
         let failing = match word {
             "error" => Some(Failing::Error),
             "memory" => Some(Failing::Memory),
             "division" => Some(Failing::Division),
             "deadlock" => Some(Failing::Deadlock),
+            "race" => Some(Failing::Race),
             _ => None,
         };
-        let line = u32::try_from(line).ok().filter(|&line| line > 0);
+        let known = |line: usize| u32::try_from(line).ok().filter(|&line| line > 0);
+        let (line, other_line) = (known(line), known(other_line));
+        let other = (failing == Some(Failing::Race)).then_some((other, other_line));
+        let is_there = self.is_there(line) || other.is_some() && self.is_there(other_line);
         let ended = match (word, failing) {
-            (_, Some(failing)) if failing == self.schedule.failing && self.is_there(line) => {
-                Ended::Reached { line, thread }
+            (_, Some(failing)) if failing == self.schedule.failing && is_there => {
+                Ended::Reached { line, thread, other }
             }
+            ("race", _) => Ended::Otherwise("another data race was seen"),
             ("error", _) => Ended::Otherwise("another error was reached"),
             ("memory", _) => Ended::Otherwise("it accessed memory that is none"),
             ("division", _) => Ended::Otherwise("it divided by zero"),

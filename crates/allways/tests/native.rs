@@ -272,6 +272,121 @@ int main(void) {
 }
 
 #[test]
+fn a_data_race_is_seen_before_it_happens() {
+    if !can_compile() {
+        return;
+    }
+    let path = folder("race").join("program.c");
+    std::fs::write(&path, COUNTER).unwrap();
+    let property = allways_c::property::Property::named("no-data-race");
+    let schedule = schedule(&path, &Options { property, ..Options::default() });
+    let native = replay_native(&path, &schedule, Duration::from_secs(2), None).unwrap();
+    let Ended::Reached { line: Some(5), thread, other: Some((other, Some(5))) } = native.followed.ended
+    else {
+        panic!("{native:?}");
+    };
+    assert!(thread != 0 && other != 0 && thread != other, "{native:?}");
+    // What is locked does not race, whatever the schedule.
+    let locked =
+        COUNTER.replace("counter++;", "pthread_mutex_lock(&m); counter++; pthread_mutex_unlock(&m);");
+    let locked = locked.replace("int counter;", "int counter; pthread_mutex_t m;");
+    std::fs::write(&path, locked).unwrap();
+    let native = replay_native(&path, &schedule, Duration::from_secs(1), None).unwrap();
+    assert!(!native.reached() && native.searched.is_some_and(|(tried, _)| tried > 3));
+}
+
+#[test]
+fn memory_that_is_freed_twice_is_seen() {
+    reaches(
+        "free",
+        "#include <pthread.h>
+#include <stdlib.h>
+int *shared;
+void *drop(void *unused) {
+    if (shared) {
+        free(shared);
+        shared = 0;
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t a, b;
+    shared = malloc(sizeof *shared);
+    pthread_create(&a, 0, drop, 0);
+    pthread_create(&b, 0, drop, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn a_thread_ends_after_its_cleanup_handlers_and_destructors() {
+    reaches(
+        "cleanup",
+        "#include <assert.h>
+#include <pthread.h>
+int done;
+pthread_key_t key;
+void cleanup(void *unused) { done++; }
+void *work(void *unused) {
+    pthread_setspecific(key, &done);
+    pthread_cleanup_push(cleanup, 0);
+    pthread_exit(0);
+    pthread_cleanup_pop(0);
+}
+int main(void) {
+    pthread_t a;
+    pthread_key_create(&key, cleanup);
+    pthread_create(&a, 0, work, 0);
+    pthread_join(a, 0);
+    assert(done != 2);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn headers_of_verifiers_and_assertions_in_comments_are_compiled() {
+    reaches(
+        "comments",
+        "#include <goblint.h>
+#include <pthread.h>
+int x;
+void *work(void *unused) { x = 1; return 0; }
+int main(void) {
+    pthread_t a;
+    pthread_create(&a, 0, work, 0);
+    __goblint_check(x >= 0);
+    //@ assert x == 0;
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn thousands_of_threads_that_never_run_do_no_harm() {
+    reaches(
+        "thousands",
+        "#include <assert.h>
+#include <pthread.h>
+int x;
+void *work(void *unused) { x = 1; return 0; }
+int main(void) {
+    pthread_t all[9000];
+    for (int i = 0; i < 9000; i++) pthread_create(&all[i], 0, work, 0);
+    assert(x == 0);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
 fn what_is_found_by_search_is_called_so() {
     if !can_compile() {
         return;

@@ -3,7 +3,7 @@
 use super::arguments::Replay;
 use super::exit::Exit;
 use super::{Context, Failure};
-use crate::native::schedule::{Failing, Schedule};
+use crate::native::schedule::{Failing, Kind, Schedule};
 use crate::native::{Ended, NativeRun, replay_native};
 use crate::recheck::Claim;
 use crate::words;
@@ -42,7 +42,9 @@ pub fn run(arguments: &Replay, claim: &Claim, context: &mut Context) -> Result<E
             return Ok(Exit::Unknown);
         }
     };
-    let events = schedule.events.len();
+    let events = schedule.events.iter().filter(|event| event.kind != Kind::Turn).count();
+    // The two accesses of a race do not take place.
+    let events = if schedule.failing == Failing::Race { events.saturating_sub(2) } else { events };
     let switches = words::count(schedule.switches() as u128, "context switch");
     let (word, rest, exit) = match (&native.followed, &native.searched) {
         (run, _) if native.by_trace() => {
@@ -92,13 +94,24 @@ pub fn run(arguments: &Replay, claim: &Claim, context: &mut Context) -> Result<E
 
 /// Which error a run reached.
 fn error(run: &NativeRun, schedule: &Schedule) -> String {
-    let Ended::Reached { line, thread } = run.ended else { return run.ended.to_string() };
-    let who = if thread == 0 { "main".to_string() } else { format!("thread {thread}") };
+    let Ended::Reached { line, thread, other } = run.ended else { return run.ended.to_string() };
+    let name = |thread: usize| if thread == 0 { "main".to_string() } else { format!("thread {thread}") };
+    let who = name(thread);
+    if let Some((other, other_line)) = other {
+        let place = |line: Option<u32>| line.map_or_else(String::new, |line| format!(" (line {line})"));
+        return format!(
+            "data race: {who}{} and {}{} were about to access the same memory, one of them to write it,",
+            place(line),
+            name(other),
+            place(other_line)
+        );
+    }
     let what = match schedule.failing {
         Failing::Error => format!("{who} reached the error"),
         Failing::Memory => format!("{who} accessed memory that is none"),
         Failing::Division => format!("{who} divided by zero"),
         Failing::Deadlock => "no thread could move".to_string(),
+        Failing::Race => "data race".to_string(),
     };
     match (line, schedule.line) {
         (Some(line), Some(said)) if line != said => format!("line {line} (the trace says {said}): {what}"),

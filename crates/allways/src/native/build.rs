@@ -1,6 +1,8 @@
 //! Compiling a C program with the controlled scheduler, and what must be known of the result: lines and variables by address.
 
 use super::NativeError;
+use allways_c::annotations;
+use allways_c::source::with_headers;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -65,12 +67,20 @@ pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, N
     if checks {
         compile.extend(words(&["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]));
     }
+    let bytes =
+        std::fs::read(path).map_err(|error| NativeError::Files(format!("{}: {error}", path.display())))?;
+    // Assertions in comments are compiled as calls, on the same lines.
+    let called = Some(&bytes).filter(|bytes| annotations::are_there(bytes));
+    let called = called.and_then(|bytes| annotations::written_out(bytes).ok());
+    let bytes = called.as_ref().unwrap_or(&bytes);
     if path.extension().is_some_and(|ending| ending == "i") {
-        let bytes = std::fs::read(path)
-            .map_err(|error| NativeError::Files(format!("{}: {error}", path.display())))?;
         // Lines are those of the file itself.
-        let copy = written(folder.join("program.i"), &without_markers(&bytes))?;
+        let copy = written(folder.join("program.i"), &without_markers(bytes))?;
         compile.extend(words(&["-x", "cpp-output", "-c", &text(&copy)]));
+    } else if called.is_some() {
+        let copy = written(folder.join("program.c"), bytes)?;
+        let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        compile.extend(words(&["-I", &text(beside), "-c", &text(&copy)]));
     } else {
         compile.extend(words(&["-c", &text(path)]));
     }
@@ -79,13 +89,25 @@ pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, N
     // What has no value may have any; zero is the same in every run. Older compilers do not know how.
     let mut zeroed = compile.clone();
     zeroed.insert(0, "-ftrivial-auto-var-init=zero".to_string());
-    match run("gcc", &zeroed, &mut commands) {
-        Err(NativeError::Build { words: complaint, .. }) if complaint.contains("trivial-auto-var-init") => {
-            commands.clear();
-            run("gcc", &compile, &mut commands)?;
-        }
-        compiled => drop(compiled?),
+    let mut compiled = run("gcc", &zeroed, &mut commands);
+    if matches!(&compiled, Err(NativeError::Build { words, .. }) if words.contains("trivial-auto-var-init")) {
+        commands.clear();
+        zeroed = compile;
+        compiled = run("gcc", &zeroed, &mut commands);
     }
+    // Headers that verifiers bring along may be missing.
+    if let Err(NativeError::Build { .. }) = &compiled {
+        let again = with_headers(|headers| {
+            zeroed.extend(words(&["-idirafter", headers]));
+            let mut commands = Vec::new();
+            run("gcc", &zeroed, &mut commands).map(|_| commands)
+        });
+        if let Some(Ok(used)) = again {
+            commands = used;
+            compiled = Ok(String::new());
+        }
+    }
+    compiled?;
     let source = text(&written(folder.join("runtime.c"), RUNTIME.as_bytes())?);
     let runtime = text(&folder.join("runtime.o"));
     run(

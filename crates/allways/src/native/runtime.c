@@ -16,6 +16,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -34,7 +35,7 @@
 #define CALLER __builtin_return_address(0)
 
 /* What happens at a point. */
-enum { READ = 1, WRITE = 2, UPDATE = 3, ATOMIC = 4, CREATE = 5, JOIN = 6, END = 7 };
+enum { READ = 1, WRITE = 2, UPDATE = 3, ATOMIC = 4, CREATE = 5, JOIN = 6, END = 7, ANY_ACCESS = 8 };
 
 /* ---- What was read ---- */
 
@@ -53,17 +54,19 @@ static Choice *choices; static int choice_count;
 static int *turns; static int turn_count;
 static int following = 1, fences;
 static unsigned long long seed = 1;
-static int one_in = 4, search_from = -1, expects_deadlock;
+static int one_in = 4, search_from = -1, expects_deadlock, expects_race;
 
 /* ---- Threads ---- */
 
 enum { READY, BLOCKED, PARKED, ENDED };
-#define MOST_THREADS 1024
+#define MOST_THREADS 16384
 #define WINDOW 8
 #define MOST_PASSES 200000
 
 typedef struct {
-    int state, go, next, turn, depth, detached;
+    int state, go, next, turn, depth, begun;
+    /* What it is about to access, if the size is not 0. */
+    struct { uintptr_t at; size_t size; int kind, atomic, line; } pending;
     long passes;
     pthread_t handle;
     void *(*start)(void *);
@@ -78,7 +81,11 @@ static long futex(int *word, int operation, int value) {
     return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
+/* Threads of the system are made when they have their first turn: a program may create thousands that never have one. */
+static void begin_thread(int number);
+
 static void give(int thread) {
+    if (thread && !threads[thread].begun) begin_thread(thread);
     __atomic_store_n(&threads[thread].go, 1, __ATOMIC_SEQ_CST);
     futex(&threads[thread].go, FUTEX_WAKE, 1);
 }
@@ -88,15 +95,16 @@ static void wait_for_turn(int thread) {
         futex(&threads[thread].go, FUTEX_WAIT, 0);
 }
 
-/* Ends the process with a line about it. */
-static void report(const char *what, int line) {
+/* Ends the process with a line about it. If two threads take part, the other one and its line are last. */
+static void report_two(const char *what, int line, int other, int other_line) {
     const char *path = getenv("ALLWAYS_RESULT");
     int file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : 2;
     char text[200];
-    int length = snprintf(text, sizeof text, "%s %d %d %d %d\n", what, line, me, matched, missed);
+    int length = snprintf(text, sizeof text, "%s %d %d %d %d %d %d\n", what, line, me, matched, missed, other, other_line);
     if (write(file, text, length) < 0) _exit(3);
     _exit(0);
 }
+static void report(const char *what, int line) { report_two(what, line, 0, 0); }
 
 /* What takes place is told to who asks for it. */
 static int telling;
@@ -210,7 +218,8 @@ static void forget_places(uintptr_t from, uintptr_t to) {
 static int fits(const Event *event, int kind, int line, int name, uintptr_t at) {
     if (kind == END || event->kind == END) return kind == event->kind;
     if (event->name != name || line < event->from || line > event->to) return 0;
-    return (event->kind == kind || (kind == UPDATE && event->kind < UPDATE)) && may_be_at(event->slot, at);
+    int same = event->kind == kind || (kind == UPDATE && event->kind < UPDATE) || (event->kind == ANY_ACCESS && kind <= UPDATE);
+    return same && may_be_at(event->slot, at);
 }
 
 /* The next event of this thread that a point is; -1 if it is none. */
@@ -271,20 +280,47 @@ static void point(int kind, void *caller, const volatile void *address) {
 
 /* ---- Accesses ---- */
 
+/* Two threads that stand before accesses to the same memory, one of which writes and not both of which are atomic: a race. */
+static void look_for_race(int kind, int line, uintptr_t at, size_t size, int atomic) {
+    for (int other = 0; other < thread_count; other++) {
+        Thread *thread = &threads[other];
+        if (other == me || thread->state == ENDED || !thread->pending.size) continue;
+        int apart = at + size <= thread->pending.at || thread->pending.at + thread->pending.size <= at;
+        int harmless = (kind == READ && thread->pending.kind == READ) || (atomic && thread->pending.atomic);
+        if (!apart && !harmless) report_two("race", line, other, thread->pending.line);
+    }
+}
+
+static void access_at(int kind, void *caller, const volatile void *address, size_t size, int atomic) {
+    Thread *thread = &threads[me];
+    if (expects_race) {
+        int line = line_of(caller);
+        look_for_race(kind, line, (uintptr_t)address, size, atomic || thread->depth > 0);
+        thread->pending.at = (uintptr_t)address;
+        /* Nobody is held inside of a section. */
+        thread->pending.size = thread->depth > 0 ? 0 : size;
+        thread->pending.kind = kind;
+        thread->pending.atomic = atomic;
+        thread->pending.line = line;
+    }
+    point(kind, caller, address);
+    thread->pending.size = 0;
+}
+
 #define ACCESS(size) \
-    HOOK void __tsan_read##size(void *address) { point(READ, CALLER, address); } \
-    HOOK void __tsan_write##size(void *address) { point(WRITE, CALLER, address); } \
-    HOOK void __tsan_unaligned_read##size(void *address) { point(READ, CALLER, address); } \
-    HOOK void __tsan_unaligned_write##size(void *address) { point(WRITE, CALLER, address); } \
-    HOOK void __tsan_volatile_read##size(void *address) { point(READ, CALLER, address); } \
-    HOOK void __tsan_volatile_write##size(void *address) { point(WRITE, CALLER, address); }
+    HOOK void __tsan_read##size(void *address) { access_at(READ, CALLER, address, size, 0); } \
+    HOOK void __tsan_write##size(void *address) { access_at(WRITE, CALLER, address, size, 0); } \
+    HOOK void __tsan_unaligned_read##size(void *address) { access_at(READ, CALLER, address, size, 0); } \
+    HOOK void __tsan_unaligned_write##size(void *address) { access_at(WRITE, CALLER, address, size, 0); } \
+    HOOK void __tsan_volatile_read##size(void *address) { access_at(READ, CALLER, address, size, 0); } \
+    HOOK void __tsan_volatile_write##size(void *address) { access_at(WRITE, CALLER, address, size, 0); }
 ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16)
 
 HOOK void __tsan_init(void) {}
 HOOK void __tsan_func_entry(void *caller) { (void)caller; }
 HOOK void __tsan_func_exit(void *caller) { (void)caller; }
-HOOK void __tsan_read_range(void *address, unsigned long size) { (void)size; point(READ, CALLER, address); }
-HOOK void __tsan_write_range(void *address, unsigned long size) { (void)size; point(WRITE, CALLER, address); }
+HOOK void __tsan_read_range(void *address, unsigned long size) { access_at(READ, CALLER, address, size, 0); }
+HOOK void __tsan_write_range(void *address, unsigned long size) { access_at(WRITE, CALLER, address, size, 0); }
 HOOK void __tsan_vptr_update(void *to, void *value) { (void)value; point(WRITE, CALLER, to); }
 HOOK void __tsan_atomic_thread_fence(int order) { (void)order; }
 HOOK void __tsan_atomic_signal_fence(int order) { (void)order; }
@@ -293,7 +329,7 @@ HOOK void __tsan_atomic_signal_fence(int order) { (void)order; }
 #define FETCH(bits, type, name, after) \
     HOOK type __tsan_atomic##bits##_fetch_##name(volatile type *at, type operand, int order) { \
         (void)order; \
-        point(UPDATE, CALLER, at); \
+        access_at(UPDATE, CALLER, at, sizeof *at, 1); \
         type old = *at; \
         *at = after; \
         return old; \
@@ -301,17 +337,17 @@ HOOK void __tsan_atomic_signal_fence(int order) { (void)order; }
 #define ATOMICS(bits, type) \
     HOOK type __tsan_atomic##bits##_load(const volatile type *at, int order) { \
         (void)order; \
-        point(READ, CALLER, at); \
+        access_at(READ, CALLER, at, sizeof *at, 1); \
         return *at; \
     } \
     HOOK void __tsan_atomic##bits##_store(volatile type *at, type value, int order) { \
         (void)order; \
-        point(WRITE, CALLER, at); \
+        access_at(WRITE, CALLER, at, sizeof *at, 1); \
         *at = value; \
     } \
     HOOK type __tsan_atomic##bits##_exchange(volatile type *at, type operand, int order) { \
         (void)order; \
-        point(UPDATE, CALLER, at); \
+        access_at(UPDATE, CALLER, at, sizeof *at, 1); \
         type old = *at; \
         *at = operand; \
         return old; \
@@ -331,19 +367,19 @@ HOOK void __tsan_atomic_signal_fence(int order) { (void)order; }
     HOOK int __tsan_atomic##bits##_compare_exchange_strong(volatile type *at, type *expected, type value, int order, \
                                                            int other) { \
         (void)order; (void)other; \
-        point(UPDATE, CALLER, at); \
+        access_at(UPDATE, CALLER, at, sizeof *at, 1); \
         return exchanged##bits(at, expected, value); \
     } \
     HOOK int __tsan_atomic##bits##_compare_exchange_weak(volatile type *at, type *expected, type value, int order, \
                                                          int other) { \
         (void)order; (void)other; \
-        point(UPDATE, CALLER, at); \
+        access_at(UPDATE, CALLER, at, sizeof *at, 1); \
         return exchanged##bits(at, expected, value); \
     } \
     HOOK type __tsan_atomic##bits##_compare_exchange_val(volatile type *at, type expected, type value, int order, \
                                                          int other) { \
         (void)order; (void)other; \
-        point(UPDATE, CALLER, at); \
+        access_at(UPDATE, CALLER, at, sizeof *at, 1); \
         exchanged##bits(at, &expected, value); \
         return expected; \
     }
@@ -390,6 +426,7 @@ HOOK void __assert_fail(const char *what, const char *file, unsigned line, const
 /* Where a program declares these and does not define them; `assert` without its header is a function. */
 #define ASSERTION(name) HOOK WEAK void name(int holds) { if (!holds) report("error", line_of(CALLER)); }
 ASSERTION(assert) ASSERTION(__VERIFIER_assert) ASSERTION(__ESBMC_assert) ASSERTION(__CPROVER_assert) ASSERTION(klee_assert)
+ASSERTION(__acsl) ASSERTION(__goblint_check) ASSERTION(__goblint_assert)
 
 static void end_thread(void);
 
@@ -402,6 +439,7 @@ static void never(void) {
 HOOK WEAK void __VERIFIER_assume(int holds) { if (!holds) never(); }
 HOOK WEAK void __ESBMC_assume(int holds) { if (!holds) never(); }
 HOOK WEAK void __CPROVER_assume(int holds) { if (!holds) never(); }
+HOOK WEAK void __goblint_assume(int holds) { if (!holds) never(); }
 HOOK WEAK void assume_abort_if_not(int holds) { if (!holds) never(); }
 HOOK void __wrap_abort(void) { never(); }
 
@@ -617,25 +655,38 @@ static void end_thread(void) {
     give(thread);
 }
 
+/* A thread ends after its cleanup handlers and the destructors of its thread-specific data: in the last round of these. */
+static pthread_key_t ending;
+static void at_end(void *rounds) {
+    if ((intptr_t)rounds > 1) pthread_setspecific(ending, (void *)((intptr_t)rounds - 1));
+    else end_thread();
+}
+static void end_later(void) { pthread_setspecific(ending, (void *)(intptr_t)PTHREAD_DESTRUCTOR_ITERATIONS); }
+
 static void *run(void *number) {
     me = (int)(intptr_t)number;
+    end_later();
     wait_for_turn(me);
     threads[me].result = threads[me].start(threads[me].argument);
-    end_thread();
     return NULL;
 }
 
+static void begin_thread(int number) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 1 << 20);
+    threads[number].begun = 1;
+    if (__real_pthread_create(&threads[number].handle, &attributes, run, (void *)(intptr_t)number)) report("diverged", 0);
+}
+
 static int create(unsigned long *to, void *start, void *argument, void *caller) {
+    if (expects_race) look_for_race(WRITE, line_of(caller), (uintptr_t)to, sizeof *to, 0);
     point(CREATE, caller, NULL);
     if (thread_count == MOST_THREADS) report("diverged", 0);
     int number = thread_count;
     threads[number] = (Thread){ .turn = -1, .start = (void *(*)(void *))start, .argument = argument };
     *to = number;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 1 << 20);
-    if (__real_pthread_create(&threads[number].handle, &attributes, run, (void *)(intptr_t)number)) report("diverged", 0);
     thread_count++;
     return 0;
 }
@@ -658,7 +709,10 @@ HOOK int __wrap_pthread_join(unsigned long number, void **result) {
 }
 HOOK void __wrap_pthread_exit(void *result) {
     threads[me].result = result;
-    end_thread();
+    __real_pthread_exit(NULL);
+}
+HOOK void __wrap_thrd_exit(int result) {
+    threads[me].result = (void *)(intptr_t)result;
     __real_pthread_exit(NULL);
 }
 HOOK unsigned long __wrap_pthread_self(void) { return me; }
@@ -679,18 +733,41 @@ HOOK int __wrap_sched_yield(void) { return 0; }
 /* ---- Memory: zero at first, and on request with a page after it that must not be touched ---- */
 
 extern void *__real_calloc(size_t, size_t);
+typedef struct { char *at; size_t size; int freed; } Block;
+static Block *blocks; static int block_count;
+
+static void *grow(void *table, int count, size_t size) {
+    if (count & (count - 1)) return table;
+    return realloc(table, (count ? 2 * (size_t)count : 1) * size);
+}
+#define ADD(table, count) (table = grow(table, count, sizeof *table), &table[count++])
+
+#define PAGE 4096
 static void *allocate(size_t size) {
     if (!fences) return __real_calloc(1, size ? size : 1);
-    size_t page = 4096, room = (size + page - 1) / page * page;
-    char *start = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t room = (size + PAGE - 1) / PAGE * PAGE;
+    char *start = mmap(NULL, room + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) return NULL;
-    mprotect(start + room, page, PROT_NONE);
+    mprotect(start + room, PAGE, PROT_NONE);
+    *ADD(blocks, block_count) = (Block){ start + room - size, size, 0 };
     return start + room - size;
 }
 HOOK void *__wrap_malloc(size_t size) { return allocate(size); }
 HOOK void *__wrap_calloc(size_t count, size_t size) { return allocate(count * size); }
-/* An address stays that of one object. */
-HOOK void __wrap_free(void *at) { (void)at; }
+/* An address stays that of one object, which must not be touched any more. */
+HOOK void __wrap_free(void *at) {
+    if (!fences || !at) return;
+    /* Whether it is there is one step, that it is gone another one; no variable of the program is accessed. */
+    point_at(READ, line_of(CALLER), -1, 0);
+    int number = 0;
+    while (number < block_count && blocks[number].at != at) number++;
+    if (number == block_count || blocks[number].freed) report("memory", line_of(CALLER));
+    point_at(WRITE, line_of(CALLER), -1, 0);
+    Block *block = &blocks[number];
+    block->freed = 1;
+    uintptr_t start = (uintptr_t)block->at / PAGE * PAGE;
+    if (block->size) mprotect((void *)start, (uintptr_t)block->at + block->size - start, PROT_NONE);
+}
 
 /* ---- Start and end ---- */
 
@@ -708,12 +785,6 @@ static void died(int signal) {
     default: report("memory", 0);
     }
 }
-
-static void *grow(void *table, int count, size_t size) {
-    if (count & (count - 1)) return table;
-    return realloc(table, (count ? 2 * (size_t)count : 1) * size);
-}
-#define ADD(table, count) (table = grow(table, count, sizeof *table), &table[count++])
 
 static void read_schedule(FILE *file) {
     char kind;
@@ -739,7 +810,8 @@ static void read_schedule(FILE *file) {
             one_in = (int)c;
             search_from = (int)d;
             alarm((unsigned)e);
-            expects_deadlock = (int)f;
+            expects_deadlock = f == 1;
+            expects_race = f == 2;
             break;
         }
         }
@@ -757,6 +829,8 @@ __attribute__((constructor(101))) static void begin(void) {
     int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM };
     for (size_t at = 0; at < sizeof signals / sizeof *signals; at++) sigaction(signals[at], &action, NULL);
     telling = getenv("ALLWAYS_TELL") != NULL;
+    pthread_key_create(&ending, at_end);
+    end_later();
     read_schedule(file);
     fclose(file);
     for (int step = 0; step < 8; step++) draw(2);

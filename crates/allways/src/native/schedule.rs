@@ -11,13 +11,15 @@ use allways_model::encoding::Encoded;
 use allways_model::program::expression::{Choices, Scope};
 use allways_model::program::path::{Move, through};
 use allways_model::program::semantics::{Outcome, State};
-use allways_model::program::{Expr, Op, Program, Slot, Span, Target, Value, Wrong};
+use allways_model::program::{Expr, Op, Program, Slot, Span, Target, Value, WATCHED, Wrong};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 /// What happens in an event. The numbers are those of the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
+    /// Nothing yet: the thread runs up to what it does next.
+    Turn = 0,
     /// Memory is read.
     Read = 1,
     /// Memory is written.
@@ -32,6 +34,8 @@ pub enum Kind {
     Join = 6,
     /// The thread ends.
     End = 7,
+    /// Memory is accessed in some way.
+    Access = 8,
 }
 
 /// Something that a thread does and others can see.
@@ -71,6 +75,8 @@ pub enum Failing {
     Division,
     /// No thread can move.
     Deadlock,
+    /// Two threads are about to access the same memory, one of them to write it.
+    Race,
 }
 
 /// What a real run must do.
@@ -111,12 +117,17 @@ impl Schedule {
         if let Some(main) = main {
             numbers[main] = Some(0);
         }
+        let watched = program.shared.iter().find(|variable| variable.name == WATCHED);
+        let watched = watched.map(|variable| variable.slot);
+        let race = watched.filter(|&slot| run.steps.last().is_some_and(|step| step.state.shared[slot] != 0));
         let (failing, line) = match run.end {
+            End::Wrong(violation) if race.is_some() => (Failing::Race, Some(violation.line)),
             End::Deadlock => (Failing::Deadlock, None),
             End::Wrong(violation) => {
                 let failing = match violation.kind {
                     Wrong::Index => Failing::Memory,
                     Wrong::Division => Failing::Division,
+                    Wrong::Assertion if frees(program, run, source) => Failing::Memory,
                     _ => Failing::Error,
                 };
                 (failing, Some(violation.line))
@@ -130,6 +141,8 @@ impl Schedule {
             numbers,
             created: HashMap::new(),
             next: 1,
+            watched,
+            held: None,
             schedule,
         };
         let mut before = (&run.initial, &run.slots);
@@ -141,6 +154,8 @@ impl Schedule {
             writer.step((before.0, before.1), step, &end)?;
             before = (&step.state, &step.slots);
         }
+        // The access of the thread that has stopped would come after the one that finds it.
+        writer.schedule.events.extend(writer.held);
         Ok(writer.schedule)
     }
 
@@ -167,6 +182,10 @@ struct Writer<'a> {
     /// Threads that were created by raising a shared slot and have not started.
     created: HashMap<Slot, VecDeque<usize>>,
     next: usize,
+    /// The variable that says before which access a thread has stopped, if data races are looked for.
+    watched: Option<Slot>,
+    /// That access.
+    held: Option<Event>,
     schedule: Schedule,
 }
 
@@ -203,6 +222,11 @@ impl Writer<'_> {
             }
             let mut accesses = accesses(&edge.op, passed, thread);
             accesses.retain(|access| self.visible[access.slot]);
+            if let Some(watch) = accesses.iter().find(|access| Some(access.slot) == self.watched) {
+                self.watch(step, watch, edge.span)?;
+                seen = true;
+                continue;
+            }
             let hidden = accesses.iter().find_map(|access| {
                 let name = self.name(access.slot);
                 let word = ["#created", "#ended"].into_iter().find(|word| name.starts_with(word))?;
@@ -253,6 +277,18 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// A thread stops before an access, or finds at its own one that another thread has.
+    fn watch(&mut self, step: &RunStep, watch: &Access, span: Span) -> Result<(), NoSchedule> {
+        let code = step.state.shared[watch.slot];
+        let slot = usize::try_from(code / 2).ok();
+        if !watch.written {
+            return self.event(step, Kind::Access, span, slot);
+        }
+        self.event(step, if code % 2 == 1 { Kind::Write } else { Kind::Read }, span, slot)?;
+        self.held = self.schedule.events.pop();
+        self.event(step, Kind::Turn, span, None)
+    }
+
     fn number(&self, step: &RunStep) -> Result<usize, NoSchedule> {
         let number = self.numbers[step.thread];
         number.ok_or_else(|| NoSchedule("a thread moves that nobody has created".to_string()))
@@ -292,6 +328,12 @@ impl Writer<'_> {
         };
         self.program.shared.iter().find(of).map_or_else(String::new, |variable| variable.name.clone())
     }
+}
+
+/// Whether a run ends where memory is freed: what is not there to be freed fails an assertion of the model.
+fn frees(program: &Program, run: &Run, source: &[u8]) -> bool {
+    let last = run.steps.last().map(|step| program.locations[step.location].edges[step.edge].span);
+    last.is_some_and(|span| source.get(span.start as usize..).is_some_and(|text| text.starts_with(b"free")))
 }
 
 /// The name of the object in C to which a variable belongs; nothing if it has none.
