@@ -15,7 +15,7 @@ use allways_lang::diagnostic::{Diagnostic, Diagnostics, Severity, line_column};
 use allways_lang::{aw, bp, pds, spec, tts};
 use allways_model::encoding::NoEncoding;
 use allways_model::notation::show_pattern;
-use allways_model::program::{Program, Span};
+use allways_model::program::{Op, Program, Span};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
 use allways_model::task::{Model, Source, Task};
@@ -136,6 +136,8 @@ pub struct Options {
     pub init: Option<String>,
     /// Of rules, the states to be avoided; win over the file beside.
     pub targets: Vec<String>,
+    /// Of a Boolean program, the labels that must not be reached.
+    pub labels: Vec<String>,
     /// Of a program, how many threads.
     pub threads: Counts,
     /// Whether deadlocks are to be avoided, too.
@@ -165,7 +167,7 @@ pub struct Notation {
 /// All notations.
 pub const NOTATIONS: &[Notation] = &[
     Notation { ending: "aw", read: |reading| read_program(reading, parse_aw) },
-    Notation { ending: "bp", read: |reading| read_program(reading, parse_bp) },
+    Notation { ending: "bp", read: read_bp },
     Notation { ending: "pds", read: read_rules },
     Notation { ending: "spec", read: read_spec },
     Notation { ending: "tts", read: read_tts },
@@ -192,8 +194,13 @@ struct Reading<'a> {
 /// Reads a task.
 pub fn load(path: impl AsRef<Path>, options: &Options, budget: &Budget) -> Result<Loaded, LoadError> {
     let path = path.as_ref();
+    let notation = Notation::of(path);
+    if !options.labels.is_empty() && notation.ending != "bp" {
+        let help = "in the .aw language, write `never at(NAME) > 0;` into the program".to_string();
+        return Err(LoadError::Unfit("--label is for .bp files".to_string(), help));
+    }
     let source = read(path, budget)?;
-    (Notation::of(path).read)(Reading { path, source, options, budget })
+    (notation.read)(Reading { path, source, options, budget })
 }
 
 impl Reading<'_> {
@@ -241,14 +248,42 @@ fn parse_aw(text: &[u8]) -> (Option<Program>, Diagnostics) {
     (program, diagnostics)
 }
 
-fn parse_bp(text: &[u8]) -> (Option<Program>, Diagnostics) {
-    let bp::Parsed { program, diagnostics } = bp::parse(text);
-    (program, diagnostics)
+/// Reads a Boolean program. One thread runs `main`; a number of threads bounds those that it starts.
+fn read_bp(reading: Reading<'_>) -> Result<Loaded, LoadError> {
+    let bp::Parsed { program, diagnostics } =
+        bp::parse_watching(&reading.source.text, &reading.options.labels);
+    let mut options = reading.options.clone();
+    if let Some(program) = &program {
+        let is_there = |name: &&String| program.labels.iter().any(|label| label.name == **name);
+        if let Some(name) = options.labels.iter().find(|name| !is_there(name)) {
+            let what = format!("the program has no label `{}`", name.escape_debug());
+            return Err(LoadError::Unfit(what, "give one of its labels".to_string()));
+        }
+        options.threads = options.threads.of_started(program)?;
+    }
+    let reading = Reading { options: &options, ..reading };
+    let mut loaded = read_program(reading, |_| (program, diagnostics))?;
+    if let Model::Program(program) = &loaded.task.model
+        && !options.deadlock
+        && !options.no_property
+        && !asks(program)
+    {
+        let nothing = "nothing was asked: the program has no assertion; --label NAME asks whether a label can be reached, \
+                       and --deadlock for deadlocks";
+        loaded.warnings.push(nothing.to_string());
+    }
+    Ok(loaded)
+}
+
+/// Whether a Boolean program can go wrong anywhere.
+fn asks(program: &Program) -> bool {
+    let mut edges = program.locations.iter().flat_map(|location| &location.edges);
+    edges.any(|edge| matches!(edge.op, Op::Assert(_) | Op::Error | Op::NoResult))
 }
 
 fn read_program(
     reading: Reading<'_>,
-    parse: fn(&[u8]) -> (Option<Program>, Diagnostics),
+    parse: impl FnOnce(&[u8]) -> (Option<Program>, Diagnostics),
 ) -> Result<Loaded, LoadError> {
     let Options { init, targets, threads, .. } = reading.options;
     reading.refuse(&[

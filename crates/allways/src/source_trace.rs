@@ -7,7 +7,7 @@ use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::semantics::{State, Thread};
 use allways_model::program::{
-    Edge, Expr, Op, Program, Span, Type, Value, Variable, WATCHED, Wrong, slot_name,
+    Edge, Expr, LocationId, Op, Program, Span, Type, Value, Variable, WATCHED, Wrong, slot_name,
 };
 
 /// The longest piece of source that is shown in full.
@@ -311,7 +311,11 @@ impl TraceWriter<'_> {
         if let Some(race) = self.race(run, who) {
             return (format!("line {line}: {race}"), Some(line), "race");
         }
+        let label = last.and_then(|step| self.label(step.location));
         let what = match violation.kind {
+            Wrong::Assertion | Wrong::Error if label.is_some() => {
+                format!("{who} reaches {}: {text}", label.unwrap_or_default())
+            }
             Wrong::Assertion => format!("{who} breaks {text}"),
             Wrong::Error => format!("{who} reaches {text}"),
             Wrong::Range => format!("{who} stores a value out of range: {text}"),
@@ -322,6 +326,14 @@ impl TraceWriter<'_> {
             Wrong::Never => format!("violated: {text}"),
         };
         (format!("line {line}: {what}"), Some(line), violation.kind.word())
+    }
+
+    /// The label of a location where nothing but the label is wrong.
+    fn label(&self, location: LocationId) -> Option<&str> {
+        let text = self.text(self.program.locations[location].span);
+        let label = self.program.labels.iter().find(|label| label.location == location);
+        let wrong = text.starts_with("error") || text.starts_with("assert");
+        label.filter(|_| !wrong).map(|label| label.name.as_str())
     }
 
     /// Of a run that ends in a data race, which one it is.

@@ -24,6 +24,8 @@
 //! * `x$` can be assigned, not read: threads would differ in what they read.
 //! * `wait`, `broadcast`, the start of a thread, and recursion cannot be part of an atomic section.
 //! * An empty function that nobody calls, of which SATABS prints many, is left out.
+//! * Without `main`, as in getafix: `init` runs first, and then `thread1`, `thread2`, … at the same time, once each.
+//! * `_` on the left of an assignment is nobody's variable. `print(e)` does nothing.
 //!
 //! Nesting is limited to [`MAX_DEPTH`]. A long chain of operators such as `a & b & …` is no nesting.
 
@@ -57,11 +59,16 @@ pub struct Parsed {
 
 /// Reads a `.bp` file.
 pub fn parse(text: &[u8]) -> Parsed {
+    parse_watching(text, &[])
+}
+
+/// The same; whoever comes to a statement with one of these labels has gone wrong.
+pub fn parse_watching<'a>(text: &'a [u8], labels: &'a [String]) -> Parsed {
     // Places are counted in 32 bits.
     let diagnostics = Diagnostics::about(text);
     if diagnostics.has_errors() {
         return Parsed { program: None, diagnostics };
     }
     let (file, diagnostics) = parser::parse(text);
-    lower::lower(file, text.len(), diagnostics)
+    lower::lower(file, text.len(), labels, diagnostics)
 }

@@ -8,9 +8,9 @@ use std::str::FromStr;
 /// The most threads of a template that can be asked for.
 const MOST: usize = 1 << 16;
 
-/// Numbers of threads that the user asks for: `3`, or `adder=2,stopper=1`.
+/// Numbers of threads that the user asks for: `3`, or `adder=2,stopper=1`; `*` is any number.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Counts(Vec<(Option<String>, usize)>);
+pub struct Counts(Vec<(Option<String>, Option<usize>)>);
 
 impl FromStr for Counts {
     type Err = String;
@@ -20,7 +20,8 @@ impl FromStr for Counts {
             let digits = text.trim();
             let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
             match digits.parse::<usize>() {
-                Ok(number) if number <= MOST => Ok(number),
+                Ok(number) if number <= MOST => Ok(Some(number)),
+                _ if digits == "*" => Ok(None),
                 _ if is_number => Err(format!("{digits} threads are more than the {MOST} that are possible")),
                 _ => Err(format!(
                     "expected a number of threads such as 3, or adder=2,stopper=1, found `{}`",
@@ -58,6 +59,7 @@ impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (name, count)) in self.0.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
+            let count = count.map_or("*".to_string(), |count| count.to_string());
             match name {
                 Some(name) => write!(f, "{comma}{name}={count}")?,
                 None => write!(f, "{comma}{count}")?,
@@ -70,7 +72,7 @@ impl fmt::Display for Counts {
 impl Counts {
     /// So many threads of each name.
     pub fn of(counts: impl Iterator<Item = (String, usize)>) -> Counts {
-        Counts(counts.map(|(name, count)| (Some(name), count)).collect())
+        Counts(counts.map(|(name, count)| (Some(name), Some(count))).collect())
     }
 
     /// Whether the user has said nothing.
@@ -83,9 +85,21 @@ impl Counts {
         Counts(self.0.iter().filter(|count| !others.0.contains(count)).cloned().collect())
     }
 
+    /// Those of these that say something of a program in which all that runs from the start is given: they bound how many
+    /// threads are started.
+    pub fn of_started(&self, program: &Program) -> Result<Counts, NoSuchThreads> {
+        let mut kept = Vec::new();
+        for (name, count) in &self.0 {
+            if program.templates[which(program, name.as_deref())?].spawned {
+                kept.push((name.clone(), *count));
+            }
+        }
+        Ok(Counts(kept))
+    }
+
     /// These, and so many threads of other templates.
     pub fn and(&self, more: impl IntoIterator<Item = (String, usize)>) -> Counts {
-        let more = more.into_iter().map(|(name, count)| (Some(name), count));
+        let more = more.into_iter().map(|(name, count)| (Some(name), Some(count)));
         Counts(self.0.iter().cloned().chain(more).collect())
     }
 
@@ -94,8 +108,8 @@ impl Counts {
     pub fn any_number(&self, program: &Program) -> Result<Option<Threads>, NoSuchThreads> {
         let (threads, open) = self.threads(program, 1)?;
         let mut many = Threads::many(program).many;
-        for (name, _) in &self.0 {
-            many[which(program, name.as_deref())?] = false;
+        for (name, count) in &self.0 {
+            many[which(program, name.as_deref())?] &= count.is_none();
         }
         Ok(open.then_some(Threads { cut: None, many, ..threads }))
     }
@@ -110,7 +124,8 @@ impl Counts {
             }
         }
         for (name, count) in &self.0 {
-            counts[which(program, name.as_deref())?] = Some(*count);
+            let template = which(program, name.as_deref())?;
+            counts[template] = count.or(counts[template]);
         }
         Ok(counts)
     }
@@ -120,10 +135,18 @@ impl Counts {
     /// Also whether that happened: then it may help to take more.
     pub fn threads(&self, program: &Program, any: usize) -> Result<(Threads, bool), NoSuchThreads> {
         let mut asked: Vec<Option<usize>> = vec![None; program.templates.len()];
+        let mut said = vec![false; program.templates.len()];
         for (name, count) in &self.0 {
             let template = which(program, name.as_deref())?;
-            if asked[template].replace(*count).is_some() {
-                let name = &program.templates[template].name;
+            let Template { name, count: stated, spawned, .. } = &program.templates[template];
+            asked[template] = *count;
+            if let (None, Count::Fixed(stated), false) = (count, stated, spawned) {
+                let what =
+                    format!("the program says that there is a fixed number of threads of {name}: {stated}");
+                let help = format!("write `thread {name}[*]` into the program, or give a number");
+                return Err(NoSuchThreads { what, help });
+            }
+            if std::mem::replace(&mut said[template], true) {
                 let what = format!("--threads says twice how many threads of {name} there are");
                 return Err(NoSuchThreads { what, help: "say it once".to_string() });
             }

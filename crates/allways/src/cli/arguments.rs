@@ -217,7 +217,8 @@ pub struct Start {
     /// The initial state, such as '0|1.4,2'; wins over FILE.init.
     #[arg(long, value_name = "STATE")]
     pub init: Option<String>,
-    /// How many threads of a program: 3, or adder=2,stopper=1. Of threads that the program starts itself, at most so many.
+    /// How many threads of a program: 3, or adder=2,stopper=1. Of threads that the program starts itself, at most so many; *
+    /// is any number.
     #[arg(long, value_name = "COUNTS")]
     pub threads: Option<Counts>,
     /// Keep variables of a program where they cannot matter, as a comparison.
@@ -294,6 +295,9 @@ pub struct Targets {
     /// A visible state to avoid, such as '*|2,2' (* is anything); may be repeated; wins over FILE.spec.
     #[arg(long = "target", value_name = "STATE")]
     pub states: Vec<String>,
+    /// Of a Boolean program (.bp): a label that no thread must reach; may be repeated.
+    #[arg(long = "label", value_name = "NAME")]
+    pub labels: Vec<String>,
     /// Also check for deadlocks: all threads stuck before all have ended; with stacks, before all stacks are empty.
     #[arg(long)]
     pub deadlock: bool,

@@ -52,6 +52,7 @@ impl CheckJob<'_> {
     fn run(&self, destination: &Destination, context: &mut Context) -> Result<Exit, Failure> {
         let mut options = self.arguments.search.start.options();
         options.targets = self.arguments.targets.states.clone();
+        options.labels = self.arguments.targets.labels.clone();
         options.deadlock = self.arguments.targets.deadlock;
         let file = self.file.to_path_buf();
         let loaded = match self.session.reading(move || load(file, &options, &Budget::unlimited())) {

@@ -78,6 +78,7 @@ pub fn recheck(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
     let (file, evidence) = (arguments.file.clone(), arguments.evidence.clone());
     let options = crate::load::Options {
         targets: arguments.targets.states.clone(),
+        labels: arguments.targets.labels.clone(),
         deadlock: arguments.targets.deadlock,
         no_property: arguments.no_target,
         ..arguments.start.options()
@@ -155,6 +156,7 @@ pub fn walk(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> 
     let budget = Budget::unlimited();
     let options = crate::load::Options {
         targets: arguments.targets.states.clone(),
+        labels: arguments.targets.labels.clone(),
         deadlock: arguments.targets.deadlock,
         ..arguments.start.options()
     };

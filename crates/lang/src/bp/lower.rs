@@ -12,16 +12,24 @@ use allways_model::program::{
     Count, Edge, EventId, Expr, Label, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span,
     Template, TemplateId, Type, Variable,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Makes a program of what was read, unless something is wrong with it.
-pub(super) fn lower(mut file: File<'_>, end_of_text: usize, diagnostics: Diagnostics) -> Parsed {
+pub(super) fn lower<'a>(
+    mut file: File<'a>,
+    end_of_text: usize,
+    watched: &'a [String],
+    diagnostics: Diagnostics,
+) -> Parsed {
     let dialect = if file.integer_labels == Some(true) { Dialect::Ijit } else { Dialect::Satabs };
     let unread = diagnostics.has_errors();
     let mut lowering = Lowering {
         program: Program::default(),
         diagnostics,
         dialect,
+        watched: watched.iter().map(String::as_str).collect(),
+        first: None,
+        numbered: 0,
         shared: HashMap::new(),
         functions: HashMap::new(),
         own: Vec::new(),
@@ -30,9 +38,9 @@ pub(super) fn lower(mut file: File<'_>, end_of_text: usize, diagnostics: Diagnos
     };
     let own = lowering.globals(&file.globals);
     let functions = lowering.keep(&mut file.functions);
-    lowering.threads(&functions);
+    let starts = lowering.threads(&functions);
     lowering.thread_locals(own, &functions);
-    if !lowering.functions.contains_key("main") && !unread {
+    if !starts && !unread {
         let words = || ("expected a function `main`, found the end of the file".to_string(), None);
         lowering.diagnostics.add(Severity::Error, end_of_text..end_of_text, words);
     }
@@ -47,6 +55,12 @@ pub(super) struct Lowering<'a> {
     program: Program,
     diagnostics: Diagnostics,
     dialect: Dialect,
+    /// The labels at which it is wrong to be.
+    watched: HashSet<&'a str>,
+    /// What runs before the threads of a program without `main`, and how many parameters it has…
+    first: Option<(ProcedureId, usize)>,
+    /// …and how many templates then start, the first ones.
+    numbered: usize,
     /// The shared variables.
     shared: HashMap<&'a str, Slot>,
     /// The functions that are kept. Their procedures come first and have the same numbers.
@@ -99,6 +113,11 @@ impl<'a> Lowering<'a> {
     /// The functions that matter, in the order of the text.
     fn keep(&mut self, functions: &mut Vec<Function<'a>>) -> Vec<Function<'a>> {
         let (mut called, mut created) = (Vec::new(), Vec::new());
+        let names = || functions.iter().map(|function| function.name.text);
+        if names().all(|name| name != "main") {
+            called.extend(names().filter(|&name| name == "init"));
+            created.extend(names().filter(|name| is_numbered_thread(name)));
+        }
         for function in functions.iter() {
             let mut see = |statement: &Statement<'a>| match &statement.action {
                 Action::Call { function, .. } => called.push(function.text),
@@ -134,10 +153,18 @@ impl<'a> Lowering<'a> {
         kept
     }
 
-    /// The templates: `main`, and the functions that threads are created with.
-    fn threads(&mut self, functions: &[Function<'a>]) {
-        let mut names: Vec<Name<'a>> =
-            functions.iter().filter(|function| function.name.text == "main").map(|main| main.name).collect();
+    /// The templates: what runs from the start, and the functions that threads are created with. Gives whether there is a start.
+    fn threads(&mut self, functions: &[Function<'a>]) -> bool {
+        let named = |wanted: fn(&str) -> bool| {
+            functions.iter().map(|function| function.name).filter(move |name| wanted(name.text))
+        };
+        let mut names: Vec<Name<'a>> = named(|name| name == "main").collect();
+        if names.is_empty() {
+            names.extend(named(is_numbered_thread));
+            let first = self.functions.get("init").filter(|_| !names.is_empty());
+            self.first = first.map(|first| (first.procedure, first.parameters));
+        }
+        let there = names.len();
         for function in functions {
             let mut see = |statement: &Statement<'a>| {
                 if let Action::Create(name) = &statement.action {
@@ -147,12 +174,12 @@ impl<'a> Lowering<'a> {
             function.body.iter().for_each(|statement| statement.visit(&mut see));
         }
         for (index, name) in names.into_iter().enumerate() {
-            let main = index == 0 && name.text == "main";
+            let runs = index < there && self.first.is_none();
             let template = TemplateId(self.program.templates.len());
             // What is not there is an error where it is asked for.
             let Some(signature) = self.functions.get_mut(name.text) else { continue };
             if signature.template.is_some() {
-                // Threads of `main` may be created too.
+                // Threads that run from the start may be created too.
                 self.program.templates[signature.template.unwrap_or_default()].spawned = true;
                 continue;
             }
@@ -160,13 +187,15 @@ impl<'a> Lowering<'a> {
             self.program.templates.push(Template {
                 name: name.text.to_string(),
                 body: signature.procedure,
-                count: Count::Fixed(usize::from(main)),
-                spawned: !main,
+                count: Count::Fixed(usize::from(runs)),
+                spawned: !runs,
                 vanishes: false,
                 uses_self: false,
                 span: functions[signature.procedure.index()].name.span,
             });
         }
+        self.numbered = if self.first.is_some() { there } else { 0 };
+        there > 0
     }
 
     /// A variable of each thread is one of `main`, if no other function needs it.
@@ -204,6 +233,9 @@ impl<'a> Lowering<'a> {
         for (template, procedure, parameters) in wrapped {
             self.wrap(template, procedure, parameters);
         }
+        if let Some(first) = self.first {
+            self.start_after(first);
+        }
         super::atomic::check(&self.program, &mut self.diagnostics);
         let program = (!self.diagnostics.has_errors()).then_some(self.program);
         debug_assert_eq!(program.as_ref().map_or(Ok(()), |program| program.validate()), Ok(()));
@@ -225,6 +257,39 @@ impl<'a> Lowering<'a> {
         let procedure =
             Procedure { name, locals: Vec::new(), parameters: 0, results: Vec::new(), entry, span };
         self.program.procedures.push(procedure);
+    }
+
+    /// A thread that calls what comes first, and then starts the numbered threads.
+    fn start_after(&mut self, (first, parameters): (ProcedureId, usize)) {
+        let span = self.program.procedures[first].span;
+        let call = Op::Call(first, vec![Expr::Choose(0, 1); parameters], Vec::new());
+        let spawns = (0..self.numbered).map(|template| Op::Spawn(TemplateId(template), Vec::new()));
+        let procedure = ProcedureId(self.program.procedures.len());
+        let entry = LocationId(self.program.locations.len());
+        for op in [call].into_iter().chain(spawns) {
+            let to = LocationId(self.program.locations.len() + 1);
+            self.program.locations.push(Location { procedure, edges: vec![Edge { op, to, span }], span });
+        }
+        self.program.locations.push(Location { procedure, edges: Vec::new(), span });
+        let name = "main".to_string();
+        let locals = Vec::new();
+        self.program.procedures.push(Procedure {
+            name: name.clone(),
+            locals,
+            parameters: 0,
+            results: Vec::new(),
+            entry,
+            span,
+        });
+        self.program.templates.push(Template {
+            name,
+            body: procedure,
+            count: Count::Fixed(1),
+            spawned: false,
+            vanishes: false,
+            uses_self: false,
+            span,
+        });
     }
 
     /// The event that all waits and broadcasts are about.
@@ -252,6 +317,12 @@ impl<'a> Lowering<'a> {
     fn report(&mut self, span: Span, message: String, help: Option<&str>) {
         self.diagnostics.add(Severity::Error, range(span), || (message, help.map(str::to_string)));
     }
+}
+
+/// Whether a function is a thread in a program without `main`: `thread1`, `thread2`, …
+fn is_numbered_thread(name: &str) -> bool {
+    let number = name.strip_prefix("thread").unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A Boolean variable.

@@ -15,6 +15,8 @@ pub(super) struct Scope<'a> {
     signature: Signature,
     pub locals: HashMap<&'a str, Slot>,
     labels: HashMap<&'a str, Labelled>,
+    /// The first of the slots for results that nobody wants.
+    nobody: Slot,
     /// After the last statement.
     end: LocationId,
     /// Where a thread ends.
@@ -38,6 +40,7 @@ impl<'a> Lowering<'a> {
             signature,
             locals: HashMap::new(),
             labels: HashMap::new(),
+            nobody: 0,
             end: LocationId(0),
             thread_end: LocationId(0),
         };
@@ -47,6 +50,7 @@ impl<'a> Lowering<'a> {
         self.declare(&own, &mut locals, &mut scope);
         self.own = own;
         self.declare(&function.locals, &mut locals, &mut scope);
+        scope.nobody = self.nobodys(&function, &mut locals);
         let entry = LocationId(self.program.locations.len());
         self.locate(&mut function.body, &mut scope);
         self.ends(&function, &mut scope);
@@ -61,6 +65,7 @@ impl<'a> Lowering<'a> {
             span: function.name.span,
         });
         self.sequence(&function.body, scope.end, &scope);
+        self.watch(&scope);
         self.enforce(entry, &function, &scope);
     }
 
@@ -101,6 +106,7 @@ impl<'a> Lowering<'a> {
                         Op::Guard(condition, true) => Op::Guard(both(now.clone(), condition), true),
                         Op::Guard(condition, false) => Op::Guard(both(now.clone(), not(condition)), true),
                         Op::Assert(condition) => Op::Assert(not(both(now.clone(), not(condition)))),
+                        Op::Error => Op::Assert(not(now.clone())),
                         Op::Assign(places, values, constraint) => {
                             let all = both(now.clone(), after.clone());
                             let all = constraint.into_iter().fold(all, both);
@@ -111,6 +117,36 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
+    }
+
+    /// At a label that is watched, there is nothing but an error.
+    fn watch(&mut self, scope: &Scope<'a>) {
+        for label in self.program.labels.iter().filter(|label| self.watched.contains(&*label.name)) {
+            let location = &mut self.program.locations[label.location];
+            if location.procedure == scope.procedure {
+                location.edges = vec![Edge { op: Op::Error, to: label.location, span: location.span }];
+            }
+        }
+    }
+
+    /// Declares as many variables as there are results, in one call, that nobody wants; gives the first.
+    fn nobodys(&mut self, function: &Function<'a>, locals: &mut Vec<Variable>) -> Slot {
+        let first = locals.len();
+        let mut most = 0;
+        let mut see = |statement: &Statement<'a>| {
+            if let Action::Call { results, .. } = &statement.action {
+                most = most.max(results.iter().filter(|name| name.text == "_").count());
+            }
+        };
+        function.body.iter().for_each(|statement| statement.visit(&mut see));
+        for number in 0..most {
+            let nobody = Variable {
+                name: format!("_ {number}"),
+                ..variable(function.name, first + number, Some(false))
+            };
+            locals.push(nobody);
+        }
+        first
     }
 
     fn declare(&mut self, declared: &[Declaration<'a>], locals: &mut Vec<Variable>, scope: &mut Scope<'a>) {
@@ -216,20 +252,29 @@ impl<'a> Lowering<'a> {
                     );
                     self.report(span, message, None);
                 }
-                let places = self.places(places, true, scope);
-                let values = self.expressions(values, scope);
+                let mut values = self.expressions(values, scope);
+                let mut names = places.iter();
+                values.retain(|_| names.next().is_none_or(|&name| !self.is_nobody(name, scope)));
+                let names: Vec<Name<'a>> =
+                    places.iter().copied().filter(|&name| !self.is_nobody(name, scope)).collect();
+                let places = self.places(&names, true, scope);
                 let constraint = constraint
                     .as_ref()
                     .map(|constraint| self.expression(constraint, scope, Reading::Constraint));
                 Op::Assign(places, values, constraint)
             }
             Action::Dead(names) => {
-                let places = self.places(names, false, scope);
+                let names: Vec<Name<'a>> =
+                    names.iter().copied().filter(|&name| !self.is_nobody(name, scope)).collect();
+                let places = self.places(&names, false, scope);
                 let values = vec![Expr::Choose(0, 1); places.len()];
                 Op::Assign(places, values, None)
             }
             Action::Call { function, arguments, results } => {
                 let arguments = self.expressions(arguments, scope);
+                if function.text == "print" && !self.functions.contains_key("print") && results.is_empty() {
+                    return self.edge(location, Op::Skip, next, span);
+                }
                 let results = self.places(results, false, scope);
                 match self.callee(*function, arguments.len(), results.len(), span) {
                     Some(procedure) => Op::Call(procedure, arguments, results),
@@ -297,7 +342,13 @@ impl<'a> Lowering<'a> {
     fn places(&mut self, names: &[Name<'a>], others: bool, scope: &Scope<'a>) -> Vec<Place> {
         let mut seen = HashSet::new();
         let mut places = Vec::new();
+        let mut nobody = scope.nobody..;
         for &name in names {
+            if self.is_nobody(name, scope) {
+                let target = Target::Local(nobody.next().unwrap_or_default());
+                places.push(Place { target, ty: Type::Bool, span: name.span });
+                continue;
+            }
             let Some(meaning) = self.meaning(name, scope) else { continue };
             if !seen.insert(meaning) {
                 self.error(name, "is assigned twice", None);
@@ -322,6 +373,11 @@ impl<'a> Lowering<'a> {
             places.push(Place { target, ty: Type::Bool, span: name.span });
         }
         places
+    }
+
+    /// Whether a name is `_`, and no variable is called that.
+    fn is_nobody(&self, name: Name<'a>, scope: &Scope<'a>) -> bool {
+        name.text == "_" && !scope.locals.contains_key("_") && !self.shared.contains_key("_")
     }
 
     /// The procedure of a call, if it is called as it should be.

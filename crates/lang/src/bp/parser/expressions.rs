@@ -58,7 +58,7 @@ impl<'a> Parser<'a> {
 
     fn primary(&mut self) -> Read<Expr<'a>> {
         let expr = match (self.next.kind, self.words(self.next.span)) {
-            (Kind::Is("*"), _) => Expr::Choose,
+            (Kind::Is("*" | "?"), _) => Expr::Choose,
             (Kind::Is("T" | "true"), _) | (Kind::Number, "1") => Expr::Constant(true),
             (Kind::Is("F" | "false"), _) | (Kind::Number, "0") => Expr::Constant(false),
             (Kind::Word, _) => {

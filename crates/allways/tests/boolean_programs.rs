@@ -1,0 +1,128 @@
+//! Boolean programs as other tools write and ask about them: labels, results that nobody wants, numbers of threads.
+
+mod common;
+
+use common::{allways, file, folder};
+
+/// Name, text, options, verdict. The expected verdicts follow from the few runs that each program has.
+#[test]
+fn labels_and_results() {
+    let turns = "decl t := 0; void main() begin start_thread goto B; A: assume(!t); t := 1; end_thread;
+                 B: assume(t); IN: t := 0; assume(0); OUT: skip; end";
+    let results = |use_of: &str| {
+        format!(
+            "decl g := 0; bool<2> f(x) begin return x, !x; end
+             void main() begin decl a, b; {use_of} end"
+        )
+    };
+    let enforced = |first: &str| format!("decl g := 0; void main() begin enforce !g; {first} L: skip; end");
+    let getafix = |last: &str| {
+        format!(
+            "decl a, b; void init() begin a, b := 0, 0; end
+             void thread1() begin a := 1; b := 1; end
+             void thread2() begin decl x, y; x := b; y := a; {last} end"
+        )
+    };
+    let cases = [
+        ("in.bp", turns.to_string(), "--label IN", "unsafe"),
+        ("out.bp", turns.to_string(), "--label OUT", "safe"),
+        ("both.bp", turns.to_string(), "--label OUT --label IN", "unsafe"),
+        (
+            "branch.bp",
+            "void main() begin if 0 then L: goto M; fi; M: skip; end".to_string(),
+            "--label L",
+            "safe",
+        ),
+        ("end.bp", "void main() begin skip; L: end".to_string(), "--label L", "unsafe"),
+        // The first of several places, and one inside an atomic section.
+        ("places.bp", "void main() begin assume(0); L: skip; L: skip; end".to_string(), "--label L", "safe"),
+        (
+            "section.bp",
+            "decl x := 0; void main() begin atomic_begin; x := 1; L: x := 0; atomic_end; end".to_string(),
+            "--label L",
+            "unsafe",
+        ),
+        // Where a function may not be, it does not come to a label.
+        ("enforced.bp", enforced("skip;"), "--label L", "unsafe"),
+        ("forbidden.bp", enforced("g := 1;"), "--label L", "safe"),
+        ("first.bp", results("a, _ := f(1); assert(a);"), "", "safe"),
+        ("second.bp", results("_, b := f(1); assert(b);"), "", "unsafe"),
+        ("none.bp", results("_, _ := f(*); a := 1; _ := *; dead _, b; assert(a);"), "", "safe"),
+        ("twice.bp", results("_, a := f(0); _, b := f(a); assert(a & !b);"), "", "safe"),
+        ("named.bp", "decl _ := 0; void main() begin _ := 1; assert(!_); end".to_string(), "", "unsafe"),
+        ("print.bp", results("a := 0; print(a, b); assert(!a);"), "", "safe"),
+        ("question.bp", results("a := ?; assert(a);"), "", "unsafe"),
+        // What is written first is seen first.
+        ("getafix.bp", getafix("assert(!x | y);"), "", "safe"),
+        ("other.bp", getafix("assert(x | !y);"), "", "unsafe"),
+        ("label.bp", getafix("if x & !y then SLIC_ERROR: skip; fi;"), "--label SLIC_ERROR", "safe"),
+        (
+            "only.bp",
+            "decl x := 0; void thread1() begin x := 1; end void thread2() begin assert(!x); end".to_string(),
+            "",
+            "unsafe",
+        ),
+    ];
+    let folder = folder("boolean-programs");
+    for (name, text, options, verdict) in cases {
+        let file = file(&folder, name, text);
+        for more in ["", " --unreduced"] {
+            let run = allways(&format!("check --json --quiet {file} {options}{more}"));
+            assert_eq!(run.json()["verdict"], verdict, "{name}{more}: {run:?}");
+        }
+    }
+}
+
+/// A number bounds the threads that are started, and is no reason to run `main` more than once.
+#[test]
+fn numbers_of_threads() {
+    let folder = folder("boolean-numbers");
+    let once = file(
+        &folder,
+        "once.bp",
+        "decl a := 0; void f() begin skip; end
+         void main() begin create_thread(&f); assert(!a); a := 1; end",
+    );
+    // The third thread sees both flags.
+    let third = file(
+        &folder,
+        "third.bp",
+        "decl a := 0, b := 0; void main() begin 1: start_thread goto 2; goto 1; 2: atomic_begin; assert(!(a & b));
+         b := a; a := 1; atomic_end; end",
+    );
+    let cases = [
+        (&once, "", "safe"),
+        (&once, "--threads main=3", "safe"),
+        (&once, "--threads f=*", "safe"),
+        (&third, "--threads main=*", "unsafe"),
+        (&third, "--threads *", "unsafe"),
+        (&third, "--threads main=4", "unsafe"),
+        // With three nothing goes wrong, and there could be more.
+        (&third, "--threads main=3", "unknown"),
+    ];
+    for (file, options, verdict) in cases {
+        let run = allways(&format!("check --json --quiet {file} {options}"));
+        assert_eq!(run.json()["verdict"], verdict, "{file} {options}: {run:?}");
+    }
+    let run = allways(&format!("check {once} --threads nobody=*"));
+    assert!(run.err.contains("the program has no thread `nobody`"), "{run:?}");
+    let fixed = file(&folder, "fixed.aw", "shared bool x; thread w[2] { assert !x; }");
+    let run = allways(&format!("check {fixed} --threads w=*"));
+    assert!(run.err.contains("a fixed number of threads of w: 2"), "{run:?}");
+}
+
+#[test]
+fn slips_are_said() {
+    let folder = folder("boolean-slips");
+    let nothing = file(&folder, "nothing.bp", "decl x; void main() begin L: x := 1; end");
+    let warned =
+        |options: &str| allways(&format!("check {nothing} {options}")).err.contains("nothing was asked");
+    assert!(warned(""));
+    assert!(!warned("--label L"));
+    assert!(!warned("--deadlock"));
+    let run = allways(&format!("check {nothing} --label M"));
+    assert!(run.err.contains("the program has no label `M`"), "{run:?}");
+    let program = file(&folder, "program.aw", "thread t { l: skip; }");
+    let run = allways(&format!("check {program} --label l"));
+    assert!(run.err.contains("--label is for .bp files"), "{run:?}");
+}
