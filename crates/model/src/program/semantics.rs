@@ -12,7 +12,7 @@
 use super::expression::{Choices, NoValue, Scope, element};
 use super::{
     Count, Edge, Expr, LocationId, LockPlace, Op, Place, Procedure, Program, Slot, Span, Target, TemplateId,
-    Value, Violation, Wrong,
+    Value, Variable, Violation, Wrong,
 };
 use std::collections::HashSet;
 
@@ -119,8 +119,10 @@ impl Frame {
 impl State {
     /// The initial states of a program with so many threads of each template. `None` if there are too many.
     pub fn initial(program: &Program, counts: &[usize]) -> Option<Vec<State>> {
+        if initial_states(program, counts) > MOST as u128 {
+            return None;
+        }
         let mut states = Vec::new();
-        let mut too_many = false;
         Choices::each(|choices| {
             let values = program.shared.iter().flat_map(|variable| {
                 variable.initial.iter().map(|initial| (*initial, variable.ty.bounds().unwrap_or_default()))
@@ -135,10 +137,9 @@ impl State {
                 }
             }
             states.push(state);
-            too_many = states.len() > MOST;
-            !too_many
+            true
         });
-        (!too_many).then_some(states)
+        Some(states)
     }
 
     /// How many threads of each template the program says there are; any number of them is none.
@@ -160,6 +161,23 @@ impl State {
         let stuck = |thread| steps(program, self, thread).is_empty();
         !self.threads.iter().all(|thread| thread.ended(program)) && (0..self.threads.len()).all(stuck)
     }
+}
+
+/// How many initial states there are: one for each choice of the values that are open.
+fn initial_states(program: &Program, counts: &[usize]) -> u128 {
+    let choices = |variables: &[Variable]| {
+        variables.iter().fold(1_u128, |product, variable| {
+            let (low, high) = variable.ty.bounds().unwrap_or_default();
+            let open = variable.initial.iter().filter(|initial| initial.is_none()).count();
+            let each = u128::from(low.abs_diff(high.max(low))) + 1;
+            product.saturating_mul(each.saturating_pow(u32::try_from(open).unwrap_or(u32::MAX)))
+        })
+    };
+    let threads = program.templates.iter().zip(counts).map(|(template, &count)| {
+        let each = choices(&program.procedures[template.body].locals);
+        each.saturating_pow(u32::try_from(count).unwrap_or(u32::MAX))
+    });
+    threads.fold(choices(&program.shared), u128::saturating_mul)
 }
 
 /// What is violated if `expr` can be true.
