@@ -177,13 +177,23 @@ impl Report {
     pub fn not_read(path: &Path, engine: &'static str, reason: &StopReason) -> Report {
         let because = words::because(reason);
         let sentence = format!("{} was not read to the end, because {because}", words::path(path));
+        Report::stopped(path.display().to_string(), engine, reason, sentence)
+    }
+
+    /// What is known if a check did not come to an end by itself.
+    pub fn not_finished(file: &str, engine: &'static str, reason: &StopReason) -> Report {
+        let sentence = format!("whether {file} can go wrong, because {}", words::because(reason));
+        Report::stopped(file.to_string(), engine, reason, sentence)
+    }
+
+    fn stopped(file: String, engine: &'static str, reason: &StopReason, sentence: String) -> Report {
         Report {
             verdict: "unknown",
             engine,
             reason: Some(reason.to_string()),
             sentence,
             stopped: Some(reason.clone()),
-            file: path.display().to_string(),
+            file,
             version: VERSION,
             ..Report::default()
         }

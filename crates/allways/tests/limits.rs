@@ -97,6 +97,23 @@ fn reading_has_limits_too() {
 }
 
 #[cfg(unix)]
+/// All that one thread does is a single step here, and nobody looks at the clock inside of a step.
+#[test]
+fn a_single_step_that_takes_long_does_not_hold_up_the_answer() {
+    let mut text = String::from("int __VERIFIER_nondet_int(void);\nint main(void) {\n  int s = 0;\n");
+    for number in 0..3000 {
+        text += &format!(
+            "  int x{number} = __VERIFIER_nondet_int(); if (x{number} == s + {number}) s += x{number};\n"
+        );
+    }
+    text += "  return 0;\n}\n";
+    let path = file(&folder("step"), "step.i", &text);
+    let started = Instant::now();
+    let run = allways(&format!("check {path} --timeout 4s"));
+    assert!(run.code == 5 && run.verdict().ends_with("because the time limit was reached"), "{run:?}");
+    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+}
+
 #[test]
 fn an_interruption_is_answered_with_what_is_known() {
     let path = endless(&folder("interrupt"));

@@ -26,20 +26,11 @@ pub fn split(program: &mut Program) -> Apart {
     for (number, location) in program.locations.iter().enumerate() {
         locations[location.procedure.index()].push(number);
     }
-    let mut used: Vec<Vec<Vec<(Slot, bool)>>> = Vec::new();
-    for location in &mut program.locations {
-        let edges = location.edges.iter_mut().map(|edge| {
-            let mut found = Vec::new();
-            each_local(&mut edge.op, &mut |slot, write| found.push((*slot, write)));
-            found
-        });
-        used.push(edges.collect());
-    }
-    let mut work = 0;
+    let mut around = Around::new(program);
     for (number, locations) in locations.iter().enumerate() {
         let procedure = ProcedureId(number);
         for (slot, writes) in written(program, procedure, locations) {
-            let found = webs(program, &used, slot, &writes, &mut work);
+            let found = around.webs(program, slot, &writes);
             for web in found.into_iter().flatten().skip(1) {
                 let new = fresh(program, procedure, slot);
                 apart.old[number].insert(new, slot);
@@ -133,66 +124,118 @@ fn written(program: &Program, procedure: ProcedureId, locations: &[usize]) -> Ve
 }
 
 /// Writes that belong together, and the reads that they reach.
+#[derive(Clone, Default)]
 struct Web {
     writes: Vec<Use>,
     reads: Vec<Use>,
 }
 
-/// The webs of a variable; the first is that of its initial value. None if that takes too long.
-fn webs(
-    program: &Program,
-    used: &[Vec<Vec<(Slot, bool)>>],
-    slot: Slot,
-    writes: &[Use],
-    work: &mut usize,
-) -> Option<Vec<Web>> {
-    let entry = program.procedures[program.locations[writes.first()?.0].procedure].entry;
-    let mut parent: Vec<usize> = (0..=writes.len()).collect();
-    fn find(parent: &[usize], mut web: usize) -> usize {
-        while parent[web] != web {
-            web = parent[web];
+/// What is known of all variables before one of them is looked at.
+struct Around {
+    /// The edges that lead to each location.
+    into: Vec<Vec<Use>>,
+    /// Where each local variable of each procedure is read.
+    reads: HashMap<(ProcedureId, Slot), Vec<Use>>,
+    /// By location and edge, which local variables are used, and whether they are written.
+    used: Vec<Vec<Vec<(Slot, bool)>>>,
+    /// By location, its number among those where the variable that is looked at is live.
+    number: Vec<Option<usize>>,
+    /// How many steps were looked at.
+    work: usize,
+}
+
+impl Around {
+    fn new(program: &mut Program) -> Around {
+        let mut into = vec![Vec::new(); program.locations.len()];
+        let mut reads: HashMap<(ProcedureId, Slot), Vec<Use>> = HashMap::new();
+        let mut used = Vec::with_capacity(program.locations.len());
+        for (location, described) in program.locations.iter_mut().enumerate() {
+            let procedure = described.procedure;
+            let mut here = Vec::with_capacity(described.edges.len());
+            for (number, edge) in described.edges.iter_mut().enumerate() {
+                let mut found = Vec::new();
+                each_local(&mut edge.op, &mut |slot, write| found.push((*slot, write)));
+                found.sort_unstable();
+                found.dedup();
+                for &(slot, _) in found.iter().filter(|(_, write)| !write) {
+                    reads.entry((procedure, slot)).or_default().push((location, number));
+                }
+                if !matches!(edge.op, Op::Return(_)) {
+                    into[edge.to.index()].push((location, number));
+                }
+                here.push(found);
+            }
+            used.push(here);
         }
-        web
+        let number = vec![None; program.locations.len()];
+        Around { into, reads, used, number, work: 0 }
     }
-    let mut reached: HashMap<Use, usize> = HashMap::new();
-    let starts = writes.iter().map(|&(location, edge)| program.locations[location].edges[edge].to.index());
-    for (web, start) in std::iter::once(entry.index()).chain(starts).enumerate() {
-        let mut seen = std::collections::HashSet::new();
-        let mut todo = vec![start];
+
+    /// The webs of a variable; the first is that of its initial value. None if that takes too long.
+    ///
+    /// Two writes that reach a location from which a read is reached reach this read both. So the locations where the variable
+    /// is live belong to one web each, and so do two of them if a step leads from one to the other and does not write.
+    fn webs(&mut self, program: &Program, slot: Slot, writes: &[Use]) -> Option<Vec<Web>> {
+        let procedure = program.locations[writes.first()?.0].procedure;
+        let entry = program.procedures[procedure].entry;
+        let reads = self.reads.get(&(procedure, slot)).cloned().unwrap_or_default();
+        let (mut live, mut parent): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        let mut todo: Vec<usize> = reads.iter().map(|&(location, _)| location).collect();
         while let Some(location) = todo.pop() {
-            if !seen.insert(location) {
+            if self.number[location].is_some() {
                 continue;
             }
-            *work += 1;
-            if *work > MOST_WORK {
-                return None;
+            self.number[location] = Some(live.len());
+            parent.push(live.len());
+            live.push(location);
+            self.work += 1 + self.into[location].len();
+            if self.work > MOST_WORK {
+                break;
             }
-            for (number, edge) in program.locations[location].edges.iter().enumerate() {
-                let uses = &used[location][number];
-                let kills = uses.contains(&(slot, true));
-                if uses.contains(&(slot, false)) {
-                    let known = *reached.entry((location, number)).or_insert(web);
-                    let (left, right) = (find(&parent, known), find(&parent, web));
-                    parent[left.max(right)] = left.min(right);
-                }
-                if !kills && !matches!(edge.op, Op::Return(_)) {
-                    todo.push(edge.to.index());
+            let through = |&&(from, edge): &&Use| !self.used[from][edge].contains(&(slot, true));
+            todo.extend(self.into[location].iter().filter(through).map(|&(from, _)| from));
+        }
+        for &location in &live {
+            for &(from, edge) in &self.into[location] {
+                if !self.used[from][edge].contains(&(slot, true))
+                    && let (Some(from), Some(to)) = (self.number[from], self.number[location])
+                {
+                    let (from, to) = (find(&mut parent, from), find(&mut parent, to));
+                    parent[from.max(to)] = from.min(to);
                 }
             }
         }
+        let mut web_at = |location: usize| self.number[location].map(|number| find(&mut parent, number));
+        let mut webs = vec![Web::default()];
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        if let Some(web) = web_at(entry.index()) {
+            numbers.insert(web, 0);
+        }
+        for &(location, edge) in writes {
+            let web = web_at(program.locations[location].edges[edge].to.index());
+            // A write that nobody reads is a web of its own.
+            let number = web.map_or(webs.len(), |web| *numbers.entry(web).or_insert(webs.len()));
+            if number == webs.len() {
+                webs.push(Web::default());
+            }
+            webs[number].writes.push((location, edge));
+        }
+        for &(location, edge) in &reads {
+            if let Some(&number) = web_at(location).and_then(|web| numbers.get(&web)) {
+                webs[number].reads.push((location, edge));
+            }
+        }
+        live.iter().for_each(|&location| self.number[location] = None);
+        (self.work <= MOST_WORK).then_some(webs)
     }
-    let mut webs: Vec<Web> =
-        (0..=writes.len()).map(|_| Web { writes: Vec::new(), reads: Vec::new() }).collect();
-    for (number, &write) in writes.iter().enumerate() {
-        webs[find(&parent, number + 1)].writes.push(write);
+}
+
+fn find(parent: &mut [usize], mut web: usize) -> usize {
+    while parent[web] != web {
+        parent[web] = parent[parent[web]];
+        web = parent[web];
     }
-    for (read, web) in reached {
-        webs[find(&parent, web)].reads.push(read);
-    }
-    let first = webs.remove(0);
-    let mut kept = vec![first];
-    kept.extend(webs.into_iter().filter(|web| !web.writes.is_empty()));
-    Some(kept)
+    web
 }
 
 fn rename(op: &mut Op, old: Slot, new: Slot, writes: bool) {

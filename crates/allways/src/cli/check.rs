@@ -5,13 +5,16 @@ use super::evidence::Destination;
 use super::exit::Exit;
 use super::session::Session;
 use super::{Context, Failure};
-use crate::check::{Request, check, missing_solver};
+use crate::check::{CheckError, Request, check, missing_solver};
 use crate::load::{LoadError, load};
 use crate::report::Report;
 use crate::words;
 use allways_engines::Budget;
 use allways_model::task::{Model, Task};
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 /// Runs the command.
@@ -28,7 +31,7 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
     let mut worst = Exit::Success;
     for (index, file) in arguments.files.iter().enumerate() {
         let started = if index == 0 { context.started } else { Instant::now() };
-        let session = Session::new(started, arguments.search.limits, !context.quiet);
+        let session = Arc::new(Session::new(started, arguments.search.limits, !context.quiet));
         let job = CheckJob { arguments, request: &request, file, session: &session };
         let exit = job.run(&destination, context);
         let exit = exit.unwrap_or_else(|failure| context.printer.report(&failure));
@@ -45,7 +48,13 @@ struct CheckJob<'a> {
     arguments: &'a Check,
     request: &'a Request,
     file: &'a Path,
-    session: &'a Session,
+    session: &'a Arc<Session>,
+}
+
+/// What a check says, and its evidence when that is written out: none if there is none.
+struct Told {
+    report: Report,
+    evidence: Receiver<io::Result<Option<Vec<u8>>>>,
 }
 
 impl CheckJob<'_> {
@@ -70,12 +79,42 @@ impl CheckJob<'_> {
         if let Some(missing) = missing_solver(&task, self.request) {
             context.printer.warn(&missing);
         }
-        let mut checked = self.session.budgeted(|budget| check(&task, self.request, budget))?;
-        let exit = self.tell(std::mem::take(&mut checked.report), context);
-        destination.write(|out| checked.write_evidence(out), context)?;
-        if self.arguments.files.len() == 1 {
-            // The end of the process frees it at once, and nobody waits for it bit by bit.
-            std::mem::forget(checked);
+        let name = task.source.name.clone();
+        let (session, request) = (Arc::clone(self.session), self.request.clone());
+        let wanted = self.arguments.search.evidence.is_some();
+        let working = move |sender: Sender<Result<Told, CheckError>>| {
+            let mut checked = match session.budgeted(|budget| check(&task, &request, budget)) {
+                Ok(checked) => checked,
+                // Nobody waits any more if this fails; so in what follows.
+                Err(error) => return drop(sender.send(Err(error))),
+            };
+            let (later, evidence) = channel();
+            let report = std::mem::take(&mut checked.report);
+            let _ = sender.send(Ok(Told { report, evidence }));
+            if wanted {
+                let mut bytes = Vec::new();
+                let written = checked.write_evidence(&mut bytes);
+                let _ = later.send(written.map(|some| some.then_some(bytes)));
+            }
+            drop(checked);
+            drop(later);
+        };
+        let told = match self.session.working(working) {
+            Ok(told) => told?,
+            Err(reason) => {
+                let engine = self.request.engine.map_or("", |engine| engine.info().name);
+                return Ok(self.tell(Report::not_finished(&name, engine, &reason), context));
+            }
+        };
+        let exit = self.tell(told.report, context);
+        let evidence = || told.evidence.recv().expect("a check that has a report gives its evidence");
+        destination.write(
+            |out| evidence()?.map_or(Ok(false), |bytes| out.write_all(&bytes).map(|()| true)),
+            context,
+        )?;
+        if self.arguments.files.len() > 1 {
+            // What one file took is freed before the next one is measured; the end of the process frees the last at once.
+            while told.evidence.recv().is_ok() {}
         }
         Ok(exit)
     }

@@ -3,12 +3,13 @@
 use super::progress::ProgressLine;
 use crate::load::LoadError;
 use allways_engines::{Budget, Progress};
+use allways_evidence::StopReason;
 use clap::Args;
 use std::fs;
 use std::panic;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -81,22 +82,54 @@ impl Session {
         T: Send + 'static,
         E: From<LoadError> + Send + 'static,
     {
+        let late = |_: &StopReason| Duration::ZERO;
+        self.apart(late, |sender| drop(sender.send(read()))).map_err(LoadError::Stopped)?
+    }
+
+    /// Does something that looks at the limits itself, in a thread of its own, up to when it sends its result. If it is far too
+    /// late, since a single step of it takes long, it is left behind.
+    pub fn working<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Sender<T>) + Send + 'static,
+    ) -> Result<T, StopReason> {
+        let late = |reason: &StopReason| match (reason, self.limits.timeout) {
+            (StopReason::Time, Some(timeout)) => Duration::from_millis(300).max(timeout * 3 / 100),
+            _ => Duration::from_secs(10),
+        };
+        self.apart(late, work)
+    }
+
+    /// Does something in a thread of its own, and waits for it until the limits are passed, and then for so long.
+    fn apart<T: Send + 'static>(
+        &self,
+        late: impl Fn(&StopReason) -> Duration,
+        work: impl FnOnce(Sender<T>) + Send + 'static,
+    ) -> Result<T, StopReason> {
+        const STACK: usize = 64 << 20;
         const LOOK: Duration = Duration::from_millis(2);
+        const SELDOM: Duration = Duration::from_millis(50);
         let (sender, receiver) = channel();
-        // If nobody waits any more, the result is not needed.
-        let reader = thread::spawn(move || drop(sender.send(read())));
+        let worker = thread::Builder::new().stack_size(STACK).spawn(move || work(sender));
+        let worker = worker.expect("a thread can be started");
+        let started = Instant::now();
+        let mut passed = None;
         self.budgeted(|budget| {
             loop {
-                budget.check().map_err(LoadError::Stopped)?;
-                match receiver.recv_timeout(LOOK) {
-                    Ok(result) => return result,
+                if let Err(reason) = budget.check() {
+                    let since = *passed.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= late(&reason) {
+                        return Err(reason);
+                    }
+                }
+                match receiver.recv_timeout((started.elapsed() / 16).clamp(LOOK, SELDOM)) {
+                    Ok(result) => return Ok(result),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
-            match reader.join() {
+            match worker.join() {
                 Err(panic) => panic::resume_unwind(panic),
-                Ok(()) => unreachable!("a reader that does not panic sends its result"),
+                Ok(()) => unreachable!("a thread that does not panic sends its result"),
             }
         })
     }
