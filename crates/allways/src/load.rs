@@ -454,11 +454,16 @@ fn refuse_for_counters(reading: &Reading<'_>) -> Result<(), LoadError> {
 }
 
 fn read_spec(reading: Reading<'_>) -> Result<Loaded, LoadError> {
-    let own = "the file has its own `init` and `target`";
-    let given = reading.options.init.is_some() || !reading.options.targets.is_empty();
-    reading.refuse(&[(given, "--init and --target are not for .spec files", own)])?;
+    let given = reading.options.init.is_some();
+    reading.refuse(&[(given, "--init is not for .spec files", "the file has its own `init`")])?;
     refuse_for_counters(&reading)?;
-    let spec::Parsed { system, diagnostics } = spec::parse(&reading.source.text);
+    let spec::Parsed { mut system, diagnostics } = spec::parse(&reading.source.text);
+    if let (Some(system), false) = (&mut system, reading.options.targets.is_empty()) {
+        let text = reading.options.targets.join("\n").into_bytes();
+        spec::read_targets(system, &text).map_err(|error| {
+            faulty(Source { name: "--target".to_string(), text: Arc::new(text.clone()) }, error)
+        })?;
+    }
     reading.loaded(system, diagnostics, |system| Model::Counters(Arc::new(system)))
 }
 

@@ -73,6 +73,27 @@ fn labels_and_results() {
     }
 }
 
+/// Initial values that nobody has listed: they are chosen when they are read, and never where they are written first.
+#[test]
+fn many_variables_without_initial_values() {
+    let names: Vec<String> = (0..26).map(|number| format!("v{number}")).collect();
+    let program = |body: &str| format!("decl {}; void main() begin {body} end", names.join(", "));
+    let zeros = vec!["0"; names.len()].join(", ");
+    let all = format!("{} := {zeros};", names.join(", "));
+    let race = "start_thread goto L; v3 := 1; end_thread; L: assert(!v3 | !v4);";
+    let cases = [
+        ("first.bp", program(&format!("{all} {race}")), "safe"),
+        ("never.bp", program(race), "unsafe"),
+        ("twice.bp", program("v1 := v2; v3 := v2; assert(v1 = v3);"), "safe"),
+        ("others.bp", program("v1 := v2; v3 := v4; assert(v1 = v3);"), "unsafe"),
+    ];
+    let folder = folder("boolean-values");
+    for (name, text, verdict) in cases {
+        let run = allways(&format!("check --json --quiet {}", file(&folder, name, text)));
+        assert_eq!(run.json()["verdict"], verdict, "{name}: {run:?}");
+    }
+}
+
 /// A number bounds the threads that are started, and is no reason to run `main` more than once.
 #[test]
 fn numbers_of_threads() {

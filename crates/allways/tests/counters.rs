@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Run, allways, file, folder};
+use common::{Run, allways, command, file, folder};
 use std::fs;
 use std::path::Path;
 
@@ -140,7 +140,8 @@ fn what_makes_no_sense_is_refused() {
     refused(check("msi.spec", "--explain"), "--explain");
     refused(allways(&format!("certify {} x --deadlock", corpus("msi.spec"))), "--deadlock");
     refused(allways(&format!("reach {}", corpus("msi.spec"))), "reach is not for");
-    refused(check("msi.spec", "--target '0|1'"), "has its own");
+    refused(check("msi.spec", "--target '0|1'"), "expected a variable");
+    refused(check("msi.spec", "--init '0|1'"), "has its own");
     refused(check("test-and-set.tts", "--target 9|1"), "expected a shared state below 2");
     refused(check("test-and-set.tts", "--init *|1"), "expected a shared state, found `*`");
     refused(check("absent.tts", ""), "there is no such file");
@@ -170,4 +171,23 @@ fn files_of_all_kinds_are_checked_in_one_run_and_told_alike() {
         assert_eq!(object["verdict"] == "unsafe", object["trace"].is_array(), "{object}");
     }
     assert_eq!(objects[0]["any_number"], true, "as of programs");
+}
+
+/// What is asked of a net may be said on the command line.
+#[test]
+fn nets_are_asked_about_other_targets() {
+    let folder = folder("net-targets");
+    let net = file(&folder, "net.spec", "vars a b rules a >= 1 -> a' = a - 1, b' = b + 1; init a = 2, b = 0");
+    let run = allways(&format!("check {net}"));
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains("nothing to check"), "{run:?}");
+    let asked = |target: &str| {
+        let output = command(&format!("check --json --quiet {net}")).args(["--target", target]).output();
+        Run::of(output.expect("it starts"))
+    };
+    assert_eq!(asked("b >= 2").json()["verdict"], "unsafe");
+    assert_eq!(asked("b >= 3").json()["verdict"], "safe");
+    assert_eq!(asked("a >= 1, b >= 2").json()["verdict"], "safe");
+    assert_eq!(asked("a >= 1, b >= 2 b >= 1").json()["verdict"], "unsafe");
+    assert_eq!(asked("c >= 1").code, 2);
 }

@@ -12,6 +12,7 @@ use crate::budget::Budget;
 use crate::engine::Question;
 use crate::journal::Journal;
 use allways_evidence::counted::{Counting, counters_of};
+use allways_evidence::counters::Run;
 use allways_evidence::{Products, StopReason, Subject};
 use allways_model::counters::Counters;
 use allways_model::encoding::{Encoded, NoEncoding, Threads};
@@ -49,6 +50,7 @@ struct Made {
     reduction: OnceLock<Arc<Reduction>>,
     encodings: Mutex<HashMap<Threads, Result<Arc<Encoded>, NoEncoding>>>,
     counted: Mutex<Option<Arc<CountedForm>>>,
+    counted_run: Mutex<Option<Arc<CountedRun>>>,
 }
 
 /// A pushdown system.
@@ -86,6 +88,15 @@ impl PushdownForm<'_> {
     pub fn subject(&self) -> Subject<'_> {
         Subject::Pushdown { system: &*self.system, property: &self.question.property }
     }
+}
+
+/// A run of a program as counters have it.
+#[derive(Clone, Debug)]
+pub struct CountedRun {
+    /// For each thread of the instance with any number, how many it stands for.
+    pub counts: Vec<u64>,
+    /// The run of the counter system.
+    pub run: Run,
 }
 
 /// A program with any number of threads, as a counter system.
@@ -252,6 +263,16 @@ impl<'a> Forms<'a> {
         let made = Arc::new(count_threads(&form, budget)?);
         *lock(&self.made.counted) = Some(made.clone());
         Ok(made)
+    }
+
+    /// A run that goes wrong, as counters have it, if one was found.
+    pub fn counted_run(&self) -> Option<Arc<CountedRun>> {
+        lock(&self.made.counted_run).clone()
+    }
+
+    /// Remembers a run that goes wrong.
+    pub fn remember_counted_run(&self, run: CountedRun) {
+        *lock(&self.made.counted_run) = Some(Arc::new(run));
     }
 
     /// What evidence of this [kind](allways_evidence::Evidence::kind) about this instance is about.

@@ -17,7 +17,7 @@ use crate::engine::{Engine, EvidenceRejected, Info, Outcome, Setting, Takes, Thr
 use crate::forms::Forms;
 use crate::journal::Journal;
 use crate::meet::ai::Ai;
-use crate::meet::coverability::{COVERABILITY, COVERABILITY_PROOF};
+use crate::meet::coverability::{COVERABILITY, COVERABILITY_PROOF, COVERABILITY_TRACE};
 use crate::meet::cuba::CubaSymbolic;
 use crate::meet::sandwich::Sandwich;
 use crate::meet::views::Views;
@@ -41,6 +41,10 @@ const MODULAR_BUDGET: Duration = Duration::from_secs(2);
 /// How long threads are counted before few of them are tried, and after.
 const COVERABILITY_EARLY_BUDGET: Duration = Duration::from_secs(1);
 const COVERABILITY_LATE_BUDGET: Duration = Duration::from_secs(30);
+
+/// How long few threads are tried before threads are counted beside, and a run that was counted is made a trace: with few
+/// threads it is shorter.
+const TRACE_DELAY: Duration = Duration::from_secs(1);
 
 /// How long a program with integers is searched with each number of threads before anything else is tried: bounds from above
 /// that list values may have no end where a bug is near, or where there are few states.
@@ -333,7 +337,12 @@ pub fn auto(forms: &Forms) -> Strategy {
             let count = |engine: &'static dyn Engine, share| {
                 Strategy::Run(engine).certified().within(share).any_number().tried()
             };
-            parts.insert(1, count(&COVERABILITY_PROOF, COVERABILITY_EARLY_BUDGET));
+            let lanes = vec![
+                (Duration::ZERO, parts.remove(1)),
+                (TRACE_DELAY, count(&COVERABILITY_TRACE, COVERABILITY_LATE_BUDGET)),
+            ];
+            parts.push(count(&COVERABILITY_PROOF, COVERABILITY_EARLY_BUDGET));
+            parts.push(Strategy::Race { lanes, patience: None, all_reasons: false });
             parts.push(count(&COVERABILITY, COVERABILITY_LATE_BUDGET));
         }
     }

@@ -53,6 +53,8 @@ pub(crate) fn check(
 pub struct Counting {
     /// The counter system.
     pub counters: Counters,
+    /// The shared state of the system that each shared state stands for.
+    pub shared: Vec<Shared>,
     /// The kind of threads and the top that each place stands for.
     pub places: Vec<(usize, Symbol)>,
 }
@@ -168,7 +170,7 @@ pub fn counters_of(
         targets: property.bad.iter().filter_map(|bad| numbers.target(products, bad)).collect(),
     };
     counters.validate()?;
-    Ok(Counting { counters, places: places.into_iter().collect() })
+    Ok(Counting { counters, shared: shared.into_iter().collect(), places: places.into_iter().collect() })
 }
 
 /// A rule of the threads of one kind: shared states and tops before and after.

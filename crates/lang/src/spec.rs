@@ -27,6 +27,7 @@
 //!   `x >= k`, and a warning says so.
 //! * A rule may have no guard; then it can always fire.
 //! * `invariants` are read and not used; a warning says so.
+//! * A text without `target` has no targets.
 
 mod effects;
 mod reader;
@@ -37,7 +38,7 @@ mod write;
 
 pub use write::write;
 
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use allways_model::counters::Counters;
 
 /// What [`parse`] made of a text.
@@ -52,4 +53,10 @@ pub struct Parsed {
 /// Reads a `.spec` file of mist.
 pub fn parse(text: &[u8]) -> Parsed {
     reader::read(text)
+}
+
+/// Reads targets such as `x >= 1, y >= 2`, several one after another, in the place of those that a system has; gives the
+/// warnings about them.
+pub fn read_targets(system: &mut Counters, text: &[u8]) -> Result<Diagnostics, Diagnostic> {
+    reader::read_targets(system, text)
 }

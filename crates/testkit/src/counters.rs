@@ -1,6 +1,6 @@
 //! Small random counter systems, the same for the same seed, brute force on them, and the files of the corpus.
 
-use allways_engines::forms::{PushdownForm, System, count_threads};
+use allways_engines::forms::{CountedForm, PushdownForm, System, count_threads};
 use allways_engines::meet::coverability::{
     self, BACKWARD, COVERABILITY, CounterEngine, Covered, FORWARD, KARP_MILLER,
 };
@@ -201,12 +201,12 @@ pub fn decide(system: &Counters, method: Method, budget: &Budget) -> Outcome {
 pub fn cover(system: &dyn Pushdown, question: &Question, budget: &Budget) -> Covered {
     let form = PushdownForm { system: System::Borrowed(system), question: question.clone() };
     match count_threads(&form, budget) {
-        Ok(counted) => coverability::cover(
-            system,
-            &counted,
-            |system, budget| COVERABILITY.decide(system, budget),
-            budget,
-        ),
+        Ok(counted) => cover_counted(system, &counted, budget),
         Err(reason) => Covered::Unknown(reason),
     }
+}
+
+/// The same, where its threads have been counted.
+pub fn cover_counted(system: &dyn Pushdown, counted: &CountedForm, budget: &Budget) -> Covered {
+    coverability::cover(system, counted, |system, budget| COVERABILITY.decide(system, budget), budget)
 }

@@ -6,8 +6,11 @@
 use allways_engines::Budget;
 use allways_engines::Question;
 use allways_engines::above::thread_modular::bound;
+use allways_engines::forms::{PushdownForm, System, count_threads};
 use allways_engines::meet::coverability::Covered;
+use allways_engines::meet::coverability::lift::lift;
 use allways_evidence::counted::counters_of;
+use allways_evidence::replay::replay;
 use allways_evidence::{Certificate, Rejection, Verdict};
 use allways_lang::{aw, bp, spec, tts};
 use allways_model::counters::Counters;
@@ -18,8 +21,7 @@ use allways_model::program::{Count, Expr, Op, Program};
 use allways_model::property::Property;
 use allways_testkit::conformance::{self, engines};
 use allways_testkit::conformance::{accepted, read, written as text_of};
-use allways_testkit::counters::cover;
-use allways_testkit::counters::{Method, decide};
+use allways_testkit::counters::{Method, cover, cover_counted, decide};
 use allways_testkit::families::variables;
 use allways_testkit::programs::{Mode, boolean, crowd, text};
 use allways_testkit::random;
@@ -73,6 +75,7 @@ struct Tally {
     /// What counting threads says.
     counted_safe: usize,
     counted_unsafe: usize,
+    lifted: usize,
     /// Of those that counting decides, how many have such statements.
     creating: usize,
     atomic: usize,
@@ -167,7 +170,12 @@ fn reads_back(name: &str, system: &Encoded, property: &Property, certificate: &C
 fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: &mut Tally) {
     let question = Question { property: system.property(false), ..Question::default() };
     let budget = Budget::of_time(Duration::from_millis(500));
-    let covered = cover(system, &question, &budget);
+    let form = PushdownForm { system: System::Borrowed(system), question: question.clone() };
+    let form = count_threads(&form, &budget);
+    let covered = match &form {
+        Ok(form) => cover_counted(system, form, &budget),
+        Err(reason) => Covered::Unknown(reason.clone()),
+    };
     methods_agree(name, system, &question, &covered, tally);
     if !matches!(covered, Covered::Unknown(_)) {
         tally.decided(program);
@@ -184,7 +192,8 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
             tally.counted_safe += 1;
             reads_back(name, system, &question.property, &proof);
         }
-        Covered::Unsafe(counts) => {
+        Covered::Unsafe(counted) => {
+            let counts = &counted.counts;
             tally.counted_unsafe += 1;
             if counts.iter().sum::<u64>() > 8
                 || program.never.iter().any(|never| speaks_of_places(&never.expr))
@@ -193,17 +202,28 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
                 return;
             }
             let mut threads = Threads::of(program, 0);
-            for (role, &count) in system.roles().iter().zip(&counts).filter(|(role, _)| role.many) {
+            for (role, &count) in system.roles().iter().zip(counts).filter(|(role, _)| role.many) {
                 let numbers = if role.pooled { &mut threads.pool } else { &mut threads.running };
                 numbers[role.template.index()] = count as usize;
             }
             // It may go wrong without any thread, which has no encoding.
-            let Ok(exact) = Encoded::new(program, &threads, true) else { return };
+            let reduced = tally.programs.is_multiple_of(2);
+            let Ok(exact) = Encoded::new(program, &threads, reduced) else { return };
             let free = engines().iter().find(|engine| engine.info().name == "free").expect("an engine");
             let question = Question { property: exact.property(false), ..Question::default() };
             let verdict = conformance::run(*free, &exact, &question, &budget).verdict;
             let missed = matches!(verdict, Verdict::Safe(_));
             assert!(!missed, "{name}\ncounting claims a violation with {counts:?} threads");
+            let Ok(form) = form else { return };
+            match lift(&counted.run, &form, (system, &exact), &budget) {
+                Ok(Some(trace)) => {
+                    let replayed = replay(&exact, &question.property, &trace);
+                    assert_eq!(replayed, Ok(()), "{name}\nthe run that was counted is no trace");
+                    tally.lifted += 1;
+                }
+                Ok(None) => panic!("{name}\nthe run that was counted cannot be lifted"),
+                Err(_) => {}
+            }
         }
         Covered::Unknown(_) => {}
     }
@@ -254,7 +274,7 @@ fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Co
         }
         let contradicts = match covered {
             Covered::Safe(_) => !safe,
-            Covered::Unsafe(_) => safe,
+            Covered::Unsafe(..) => safe,
             Covered::Unknown(_) => false,
         };
         assert!(!contradicts, "{name}\n{method:?} contradicts {covered:?}");
@@ -332,7 +352,7 @@ fn variables_cost_what_is_reached() {
     };
     let few = states(2);
     [5, 20, 40].into_iter().for_each(|count| assert_eq!(states(count), few, "{count}"));
-    assert!(matches!(proved(20, true), Covered::Unsafe(counts) if counts == [2]));
+    assert!(matches!(proved(20, true), Covered::Unsafe(counted) if counted.counts == [2]));
 }
 
 /// Counters multiply initial states, and each of these has all threads: that is refused before it takes all memory.

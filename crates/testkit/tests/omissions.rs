@@ -90,9 +90,9 @@ fn figures_2_and_3_take_two_threads() {
         end",
     );
     let many = system(&program);
-    let Covered::Unsafe(counts) = covered(&many) else { panic!("it goes wrong") };
+    let Covered::Unsafe(counted) = covered(&many) else { panic!("it goes wrong") };
     // The first thread, and those that are started.
-    assert_eq!(counts, [1, 1]);
+    assert_eq!(counted.counts, [1, 1]);
     // The paper's search, without expansion, stays with one thread and finds nothing.
     let counters = counters(&many);
     assert!(backward(&counters, |_, _| true));

@@ -125,6 +125,14 @@ impl CheckJob<'_> {
             Model::Rules(_) if task.property.is_empty() => {
                 ("no state to avoid is given", "'*|1,2', or --deadlock", "spec")
             }
+            Model::Counters(counters)
+                if counters.targets.is_empty() && self.file.extension().is_some_and(|it| it == "spec") =>
+            {
+                let what = format!("{}: nothing to check: there is no `target`", words::path(self.file));
+                let help =
+                    "give --target, such as --target 'x >= 1, y >= 2', or write `target` into the file";
+                return Err(Failure::Usage(what, help.to_string()));
+            }
             Model::Counters(counters) if counters.targets.is_empty() => {
                 ("no target is given", "'0|1,1'", "prop")
             }

@@ -6,7 +6,7 @@
 //! * [`forward`]: breadth first, with one thread, two, three, …; finds bugs;
 //! * [`duel`]: forward and backward against each other on two cores, what is used where no method is named.
 //!
-//! Programs come here as [counter systems](crate::forms::CountedForm). What the methods share: [`net`], the rules in a form that is fast to use; [`basis`], sets of configurations; [`board`], what the sides of a duel tell; and
+//! Programs come here as [counter systems](crate::forms::CountedForm); [`lift`](mod@lift) makes a run of one a trace of the program. What the methods share: [`net`], the rules in a form that is fast to use; [`basis`], sets of configurations; [`board`], what the sides of a duel tell; and
 //! [`shorten`](mod@shorten).
 //!
 //! All of them take the relaxed reading of rules that test for an exact number, except [`forward`]. A run that the exact
@@ -19,6 +19,7 @@ pub mod duel;
 pub mod forward;
 pub mod invariants;
 pub mod karp_miller;
+pub mod lift;
 pub mod linear;
 pub mod net;
 pub mod oracle;
@@ -26,7 +27,7 @@ pub mod shorten;
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Figures, Info, Outcome, Takes, Threads};
-use crate::forms::{CountedForm, Forms};
+use crate::forms::{CountedForm, CountedRun, Forms};
 use crate::strategy::Strategy;
 use allways_evidence::counters::{Run, walk};
 use allways_evidence::{Certificate, Counted, Counterexample, StopReason, Verdict};
@@ -46,9 +47,11 @@ pub struct CounterEngine {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Programs {
     Nothing,
-    /// That they are safe.
+    /// That they are safe. A run that goes wrong is remembered.
     Safe,
-    /// Also that they go wrong, which is confirmed with as many threads as it takes.
+    /// Also that they go wrong, by the run that was counted, and no other.
+    SafeOrLifted,
+    /// Also that they go wrong, by that run or another with as many threads as it takes.
     SafeOrUnsafe,
 }
 
@@ -66,6 +69,10 @@ pub static COVERABILITY: CounterEngine =
 /// The same, which gives up on a program where a target can be covered.
 pub static COVERABILITY_PROOF: CounterEngine =
     CounterEngine { info: &COVERABILITY_INFO, decide: duel::decide, programs: Programs::Safe };
+
+/// The same, which then makes a trace of the run, also of one that the one before has found.
+pub static COVERABILITY_TRACE: CounterEngine =
+    CounterEngine { info: &COVERABILITY_INFO, decide: duel::decide, programs: Programs::SafeOrLifted };
 
 /// [`backward`]
 pub static BACKWARD: CounterEngine = CounterEngine {
@@ -115,6 +122,10 @@ impl CounterEngine {
     }
 
     fn decide_program(&self, forms: &Forms, budget: &Budget) -> Result<Outcome, StopReason> {
+        let not_lifted = || StopReason::GaveUp("no run of threads is what counters do".to_string());
+        if let Some(counted) = forms.counted_run().filter(|_| self.programs == Programs::SafeOrLifted) {
+            return lifted(&counted, forms, budget)?.ok_or_else(not_lifted);
+        }
         let form = forms.counted(budget)?;
         let system = forms.at(Instance::Any).pushdown()?.system;
         match cover(&*system, &form, self.decide, budget) {
@@ -123,10 +134,14 @@ impl CounterEngine {
                 Ok(Outcome { instance: Some(Instance::Any), ..Outcome::new(verdict, Figures::default()) })
             }
             Covered::Unknown(reason) => Err(reason),
-            Covered::Unsafe(_) if self.programs == Programs::Safe => {
+            Covered::Unsafe(counted) if self.programs == Programs::Safe => {
+                forms.remember_counted_run(*counted);
                 Err(StopReason::GaveUp("a target can be covered by counters".to_string()))
             }
-            Covered::Unsafe(counts) => find_run(&counts, forms, budget),
+            Covered::Unsafe(counted) if self.programs == Programs::SafeOrLifted => {
+                lifted(&counted, forms, budget)?.ok_or_else(not_lifted)
+            }
+            Covered::Unsafe(counted) => find_run(&counted, forms, budget),
         }
     }
 }
@@ -136,8 +151,8 @@ impl CounterEngine {
 pub enum Covered {
     /// It holds, whatever the number of threads.
     Safe(Box<Counted>),
-    /// It does not, if each thread of the system that is [many](Pushdown::many) stands for so many; 1 for the others.
-    Unsafe(Vec<u64>),
+    /// It does not, if each thread of the system that is [many](Pushdown::many) stands for so many, 1 for the others.
+    Unsafe(Box<CountedRun>),
     /// Not known, and why.
     Unknown(StopReason),
 }
@@ -166,7 +181,7 @@ pub fn cover(
                 let own = tokens.filter(|(place, _)| places[*place as usize].0 == kinds.kind(thread));
                 *count = own.map(|(_, count)| count).sum();
             }
-            Covered::Unsafe(counts)
+            Covered::Unsafe(Box::new(CountedRun { counts, run }))
         }
         Verdict::Unknown(reason) => Covered::Unknown(reason),
         Verdict::Safe(_) | Verdict::Unsafe(_) => {
@@ -178,11 +193,14 @@ pub fn cover(
 /// For how long a number of threads is tried that is only a guess.
 const GUESS_BUDGET: Duration = Duration::from_secs(30);
 
-/// A run that goes wrong with so many threads. Counters of `at` are not tied to the threads that are counted; where they
+/// A run that goes wrong with so many threads: the one that was counted, or else one that is searched for. Counters of `at` are not tied to the threads that are counted; where they
 /// matter, it may take a few more.
-fn find_run(counts: &[u64], forms: &Forms, budget: &Budget) -> Result<Outcome, StopReason> {
+fn find_run(counted: &CountedRun, forms: &Forms, budget: &Budget) -> Result<Outcome, StopReason> {
+    if let Some(outcome) = lifted(counted, forms, budget)? {
+        return Ok(outcome);
+    }
     for more in [0, 1, 2, 4, 8] {
-        let counts: Vec<u64> = counts.iter().map(|count| count.saturating_add(more)).collect();
+        let counts: Vec<u64> = counted.counts.iter().map(|count| count.saturating_add(more)).collect();
         // What goes wrong without any thread has no encoding.
         let Some(exact) = forms.exactly(&counts).filter(|exact| exact.pushdown().is_ok()) else { continue };
         let child = if more > 0 { budget.within(GUESS_BUDGET) } else { budget.child() };
@@ -192,6 +210,20 @@ fn find_run(counts: &[u64], forms: &Forms, budget: &Budget) -> Result<Outcome, S
         }
     }
     Err(StopReason::GaveUp("a target can be covered by counters, but no run was found".to_string()))
+}
+
+/// The run that was counted, as one of threads.
+fn lifted(counted: &CountedRun, forms: &Forms, budget: &Budget) -> Result<Option<Outcome>, StopReason> {
+    let form = forms.counted(budget)?;
+    let Some(exact) = forms.exactly(&counted.counts) else { return Ok(None) };
+    let (Some(Ok(crowd)), Some(Ok(encoded))) = (forms.at(Instance::Any).encoding(), exact.encoding()) else {
+        return Ok(None);
+    };
+    let trace = lift::lift(&counted.run, &form, (&crowd, &encoded), budget)?;
+    Ok(trace.map(|trace| {
+        let outcome = Outcome::new(Verdict::from(trace), Figures::default());
+        Outcome { instance: Some(exact.instance().clone()), ..outcome }
+    }))
 }
 
 impl Engine for CounterEngine {

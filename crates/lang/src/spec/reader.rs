@@ -34,6 +34,26 @@ pub(super) fn read(text: &[u8]) -> Parsed {
     Parsed { system: (!diagnostics.has_errors()).then_some(system), diagnostics }
 }
 
+/// Reads targets in the place of those that a system has; gives the warnings.
+pub(super) fn read_targets(system: &mut Counters, text: &[u8]) -> Result<Diagnostics, Diagnostic> {
+    let mut cursor = Cursor::new(text);
+    let next = token(&mut cursor);
+    let names: Vec<String> = system.locals.clone();
+    let places = names.iter().zip(0..).map(|(name, place)| (name.as_bytes(), place)).collect();
+    let mut read = Reader {
+        text,
+        cursor,
+        next,
+        places,
+        system: std::mem::take(system),
+        diagnostics: Diagnostics::default(),
+    };
+    read.system.targets.clear();
+    let targets = read.targets();
+    *system = read.system;
+    targets.map(|()| read.diagnostics)
+}
+
 struct Reader<'a> {
     text: &'a [u8],
     cursor: Cursor<'a>,
@@ -54,6 +74,10 @@ impl<'a> Reader<'a> {
             (Kind::Target, "`target`"),
         ];
         for (opening, name) in sections {
+            if opening == Kind::Target && self.next.kind == Kind::End {
+                // What is asked may be said elsewhere.
+                return;
+            }
             if self.next.kind != opening {
                 let fault = self.expected(name);
                 self.diagnostics.push(fault);
@@ -237,7 +261,7 @@ impl<'a> Reader<'a> {
         }
         self.system.initial = initial;
         match self.next.kind {
-            Kind::Target => Ok(()),
+            Kind::Target | Kind::End => Ok(()),
             _ => Err(self.expected("`,` or `target` after a constraint")),
         }
     }
