@@ -73,6 +73,45 @@ fn labels_and_results() {
     }
 }
 
+/// What other threads are given may depend on what each of them has, and is chosen for each of them.
+#[test]
+fn variables_of_other_threads() {
+    // Two threads come to B, with x = 1 and x = 0; the first does something and then looks, or the others look.
+    let program = |deed: &str, look: &str| {
+        format!(
+            "decl a := 0, b := 0, go := 0; void main() begin decl x := 0, y := 0;
+             x := 1; start_thread goto A; x := 0; start_thread goto B;
+             {deed} go := 1; end_thread;
+             A: assume(go); a := x; {look} end_thread;
+             B: assume(go); b := x; {look} end"
+        )
+    };
+    let cases = [
+        // Each keeps, or turns over, what it has.
+        ("keep.bp", program("x$ := x$;", "assert(!b);"), "safe"),
+        ("keep-a.bp", program("x$ := x$;", "assert(!a);"), "unsafe"),
+        ("turn.bp", program("x$ := !x$;", "assert(!a);"), "safe"),
+        ("turn-b.bp", program("x$ := !x$;", "assert(!b);"), "unsafe"),
+        // Values before, in parallel, and the shared variables and the writer's own beside.
+        ("swap.bp", program("x, x$ := 1, x$ & x;", "assert(!a & !b);"), "safe"),
+        ("pair.bp", program("y$ := x$; x$ := 0; x$, y$ := y$, x$;", "assert(!b);"), "safe"),
+        ("pair-a.bp", program("y$ := x$; x$ := 0; x$, y$ := y$, x$;", "assert(!a);"), "unsafe"),
+        ("guarded.bp", program("x$ := (x$ & b) | (!x$ & *);", "assert(!a);"), "safe"),
+        // Each chooses for itself.
+        ("each.bp", program("x$ := *;", "assert(!(a & !b));"), "unsafe"),
+        ("section.bp", program("atomic_begin; x$ := !x$; x$ := !x$; atomic_end;", "assert(!b);"), "safe"),
+    ];
+    let folder = folder("boolean-others");
+    for (name, text, verdict) in cases {
+        let file = file(&folder, name, text);
+        for more in ["", " --unreduced"] {
+            let run = allways(&format!("check --json --quiet {file} --threads main=3{more}"));
+            // No more than three are ever started.
+            assert_eq!(run.json()["verdict"], verdict, "{name}{more}: {run:?}");
+        }
+    }
+}
+
 /// Initial values that nobody has listed: they are chosen when they are read, and never where they are written first.
 #[test]
 fn many_variables_without_initial_values() {

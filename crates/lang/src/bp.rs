@@ -21,7 +21,8 @@
 //! * `enforce e` restricts every step of its function, as in SLAM; `abortif e` is `assume(!e)`. `dead x` is `x := *`.
 //! * A function that ends without its results returns any. A statement that has no `;` but ends its line gets a warning.
 //! * `decl thread_local x` at the top is a local variable of `main`, which must then be the only function.
-//! * `x$` can be assigned, not read: threads would differ in what they read.
+//! * `x$` can be assigned, and read in what is assigned to another such: each thread is given a value of its own, by what it has
+//!   and what it chooses. Elsewhere it cannot be read: threads would differ in what they read.
 //! * `wait`, `broadcast`, the start of a thread, and recursion cannot be part of an atomic section.
 //! * An empty function that nobody calls, of which SATABS prints many, is left out.
 //! * Without `main`, as in getafix: `init` runs first, and then `thread1`, `thread2`, … at the same time, once each.

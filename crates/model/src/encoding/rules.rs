@@ -11,9 +11,6 @@ use crate::program::semantics::{self, Frame, Outcome, Thread};
 use crate::program::{Edge, EventId, Expr, LocationId, Op, Place, Procedure, TemplateId, Value};
 use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
 
-/// No value of a mixed variable, which is Boolean.
-const UNTOUCHED: Value = -1;
-
 /// The thread that moves, and from where.
 pub(super) struct Mover<'a> {
     pub thread: usize,
@@ -141,7 +138,7 @@ impl Encoded {
         }
     }
 
-    /// A state with nothing but the frame of the mover, and where it matters a bystander.
+    /// A state with nothing but the frame of the mover, and where it matters the variables of other threads that it writes.
     fn alone(&self, mover: &Mover<'_>) -> semantics::State {
         let frame = Frame { location: mover.location, calling: None, locals: mover.locals.clone() };
         let role = self.roles[mover.thread];
@@ -158,14 +155,24 @@ impl Encoded {
         let thread =
             Thread { template: role.template, id: mover.thread, this: role.this, stack: vec![frame] };
         let mut threads = vec![thread];
-        if self.mixed {
-            // Another thread of the template, to see what the step gives to all others.
-            let body = &self.program.procedures[self.program.templates[role.template].body];
-            let frame = Frame { location: body.entry, calling: None, locals: vec![UNTOUCHED; body.slots()] };
-            let id = self.roles.len();
-            threads.push(Thread { template: role.template, id, this: 0, stack: vec![frame] });
+        let body = &self.program.procedures[self.program.templates[role.template].body];
+        for other in self.others(mover) {
+            let locals = self.with_mixed(mover.values, other, &vec![0; body.slots()]);
+            let frame = Frame { location: body.entry, calling: None, locals };
+            threads.push(Thread { template: role.template, id: other, this: 0, stack: vec![frame] });
         }
         semantics::State { shared, threads }
+    }
+
+    /// The other threads of the template that are there, if a step may write their variables.
+    fn others(&self, mover: &Mover<'_>) -> Vec<usize> {
+        let template = self.roles[mover.thread].template;
+        let is_there = |&other: &usize| {
+            other != mover.thread
+                && self.roles[other].template == template
+                && mover.values[self.mixed_slot(other, self.most_locals())] != 0
+        };
+        if self.mixed { (0..self.roles.len()).filter(is_there).collect() } else { Vec::new() }
     }
 
     /// What a step of the frame alone means for the system.
@@ -187,8 +194,8 @@ impl Encoded {
         values[counters..].copy_from_slice(&mover.values[counters..]);
         let stack = &next.threads[0].stack;
         self.store_mixed(&mut values, mover.thread, self.roles[mover.thread].template, &stack[0].locals);
-        if let Some(bystander) = next.threads.get(1) {
-            self.store_others(&mut values, mover, bystander);
+        for (other, after) in self.others(mover).into_iter().zip(&next.threads[1..]) {
+            self.store_mixed(&mut values, other, after.template, &after.stack[0].locals);
         }
         self.arrive(&mut values, mover.location, -1);
         let word = match &stack[..] {
@@ -201,20 +208,6 @@ impl Encoded {
             [] => Word::POP,
         };
         self.add(rules, (self.settled(values), word), line);
-    }
-
-    /// Gives the other threads of the template what the step gave to the bystander.
-    fn store_others(&self, values: &mut [Value], mover: &Mover<'_>, bystander: &Thread) {
-        let template = self.roles[mover.thread].template;
-        for (slot, &value) in bystander.stack[0].locals.iter().enumerate() {
-            for (other, role) in self.roles.iter().enumerate() {
-                let there =
-                    role.template == template && values[self.mixed_slot(other, self.most_locals())] != 0;
-                if value != UNTOUCHED && other != mover.thread && there {
-                    values[self.mixed_slot(other, slot)] = value;
-                }
-            }
-        }
     }
 
     fn scope<'a>(&self, mover: &'a Mover<'_>) -> Scope<'a> {

@@ -161,6 +161,27 @@ fn known(shared: &[Value], slot: Slot) -> Result<Value, NoValue> {
 }
 
 impl Expr {
+    /// The same expression for one of the other threads, whose local variables have these values.
+    #[must_use]
+    pub fn for_other(&self, locals: &[Value]) -> Expr {
+        let part = |expr: &Expr| Box::new(expr.for_other(locals));
+        match self {
+            Expr::OtherLocal(slot) => Expr::Constant(locals[*slot]),
+            Expr::Unary(operator, operand) => Expr::Unary(*operator, part(operand)),
+            Expr::Binary(operator, left, right, span) => {
+                Expr::Binary(*operator, part(left), part(right), *span)
+            }
+            Expr::If(condition, then, other) => Expr::If(part(condition), part(then), part(other)),
+            Expr::SharedElement(slot, length, index, span) => {
+                Expr::SharedElement(*slot, *length, part(index), *span)
+            }
+            Expr::LocalElement(slot, length, index, span) => {
+                Expr::LocalElement(*slot, *length, part(index), *span)
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// The value of the expression.
     pub fn value(&self, scope: &Scope<'_>, choices: &mut Choices) -> Result<Value, NoValue> {
         Ok(match self {
@@ -175,7 +196,7 @@ impl Expr {
             }
             Expr::NextShared(slot) => known(scope.next.map_or(scope.shared, |next| next.0), *slot)?,
             Expr::NextLocal(slot) => scope.next.map_or(scope.locals, |next| next.1)[*slot],
-            // Hints are for abstractions; nothing evaluates them.
+            // Hints are for abstractions; nothing evaluates them. What is given to others is evaluated for each of them.
             Expr::OtherLocal(_) => 0,
             Expr::This => scope.this,
             Expr::Choose(low, high) => choices.choose(*low, *high),

@@ -367,8 +367,13 @@ pub(super) fn take(
         Op::NoResult => return wrong(Wrong::NoResult),
         Op::Beyond => return Err(NoValue::TooLarge(edge.span)),
         Op::Assign(places, values, constraint) => {
-            let values = evaluate(values, &scope, choices)?;
-            store(&mut next, thread, places, &values, &scope, choices)?;
+            let own = |(place, _): &(&Place, &Expr)| !matches!(place.target, Target::Others(_));
+            let (own, given): (Vec<_>, Vec<_>) = places.iter().zip(values).partition(own);
+            let evaluated: Result<Vec<Value>, NoValue> =
+                own.iter().map(|(_, expr)| expr.value(&scope, choices)).collect();
+            let own: Vec<Place> = own.into_iter().map(|(place, _)| place.clone()).collect();
+            give(&mut next, thread, &given, &scope, choices)?;
+            store(&mut next, thread, &own, &evaluated?, &scope, choices)?;
             if let Some(constraint) = constraint {
                 let after = next.threads[thread].top().map_or(&[][..], |top| &top.locals);
                 let scope = Scope { next: Some((&next.shared, after)), ..scope };
@@ -520,6 +525,28 @@ pub fn store_results(
     open.map_or(Ok(outcomes), Err)
 }
 
+/// Gives each of the other threads of the template values for its variables, each evaluated for itself: what it reads of its
+/// own are the values before, and its choices are its own.
+fn give(
+    state: &mut State,
+    thread: usize,
+    given: &[(&Place, &Expr)],
+    scope: &Scope<'_>,
+    choices: &mut Choices,
+) -> Result<(), NoValue> {
+    let template = state.threads[thread].template;
+    let others = state.threads.iter_mut().enumerate();
+    for (_, other) in others.filter(|(other, of)| *other != thread && of.template == template) {
+        let Some(frame) = other.stack.first_mut() else { continue };
+        let before = frame.locals.clone();
+        for (place, expr) in given {
+            let Target::Others(slot) = place.target else { continue };
+            frame.locals[slot] = expr.for_other(&before).value(scope, choices)?;
+        }
+    }
+    Ok(())
+}
+
 /// Stores values in places of a thread, all indices evaluated in the scope.
 fn store(
     state: &mut State,
@@ -536,15 +563,8 @@ fn store(
             Target::Local(slot) => (false, *slot),
             Target::SharedElement(slot, length, expr) => (true, slot + index(length, expr)?),
             Target::LocalElement(slot, length, expr) => (false, slot + index(length, expr)?),
-            Target::Others(slot) => {
-                let template = state.threads[thread].template;
-                for (other, thread_of) in state.threads.iter_mut().enumerate() {
-                    if other != thread && thread_of.template == template {
-                        thread_of.stack.first_mut().into_iter().for_each(|frame| frame.locals[*slot] = value);
-                    }
-                }
-                continue;
-            }
+            // Only expressions are given to others.
+            Target::Others(_) => continue,
         };
         if !place.ty.contains(value) {
             return Err(NoValue::Wrong(Violation::at(Wrong::Range, place.span)));

@@ -102,6 +102,7 @@ impl Program {
                 ensure(places.len() == values.len(), span, || "as many places as values".into())?;
                 for (place, value) in places.iter().zip(values) {
                     self.place(place, here)?;
+                    let at = if matches!(place.target, Target::Others(_)) { Where::Given(here) } else { at };
                     self.expects(value, Sort::of(place.ty), at, span)?;
                 }
                 let after = Where::Constraint(here);

@@ -180,10 +180,17 @@ impl Boolean {
     fn assignment(&mut self, place: &Place) -> String {
         let count = self.rng.usize(1..=2);
         let mut places = self.places(place, count);
-        let values = self.values(place, places.len());
+        let mut values = self.values(place, places.len());
         if self.mixed && place.main && self.once_in(2) && !place.locals.is_empty() {
             let local = self.pick(&place.locals.clone());
             places[0] = format!("{local}$");
+            if self.once_in(2) {
+                let (read, other) = (self.pick(&place.locals.clone()), self.pick(&self.variables(place)));
+                let operator = ["|", "&", "!="][self.rng.usize(0..3)];
+                let more =
+                    if places.len() > 1 { format!(", {}", self.values(place, 1)) } else { String::new() };
+                values = format!("({read}$ {operator} {other}){more}");
+            }
         }
         let constraint = match self.once_in(3) {
             true => {

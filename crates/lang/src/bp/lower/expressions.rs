@@ -26,6 +26,8 @@ pub(super) enum Reading {
     Constraint,
     /// Values after the assignment.
     After,
+    /// Values, and `x$` is the variable of the thread that is given the value.
+    Given,
 }
 
 /// An expression and how deep it is.
@@ -73,13 +75,17 @@ impl<'a> Lowering<'a> {
                 let lowered = match self.meaning(*name, scope) {
                     Some(Meaning::Shared(slot)) => Lowered::Shared(slot),
                     Some(Meaning::Local(slot)) => Lowered::Local(slot),
+                    Some(Meaning::Others(slot)) if reading == Reading::Given => {
+                        self.mix(slot, scope);
+                        Lowered::OtherLocal(slot)
+                    }
                     Some(Meaning::Others(_)) => self.unreadable(*name),
                     None => Lowered::Constant(0),
                 };
                 (lowered, 0)
             }
             Expr::Name(name) | Expr::Next(name) => {
-                if reading == Reading::Now {
+                if matches!(reading, Reading::Now | Reading::Given) {
                     self.error(*name, "has a value afterwards only after `constrain`", None);
                 }
                 let lowered = match self.meaning(*name, scope) {
@@ -109,7 +115,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn unreadable(&mut self, name: Name<'a>) -> Lowered {
-        let help = "it stands for the variables of all other threads, which may differ";
+        let help = "it stands for the variables of all other threads, which may differ; what is assigned to `x$` may read it";
         self.error(name, "can be assigned, not read", Some(help));
         Lowered::Constant(0)
     }

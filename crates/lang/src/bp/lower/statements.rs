@@ -252,7 +252,15 @@ impl<'a> Lowering<'a> {
                     );
                     self.report(span, message, None);
                 }
-                let mut values = self.expressions(values, scope);
+                let mut values: Vec<Expr> = values
+                    .iter()
+                    .enumerate()
+                    .map(|(index, value)| {
+                        let given = places.get(index).is_some_and(|&name| self.is_given(name, scope));
+                        let reading = if given { Reading::Given } else { Reading::Now };
+                        self.expression(value, scope, reading)
+                    })
+                    .collect();
                 let mut names = places.iter();
                 values.retain(|_| names.next().is_none_or(|&name| !self.is_nobody(name, scope)));
                 let names: Vec<Name<'a>> =
@@ -364,8 +372,7 @@ impl<'a> Lowering<'a> {
                             "threads have the variables of a function in common only if they start with it";
                         self.error(name, "is of a function that threads call", Some(help));
                     } else {
-                        self.program.procedures[scope.procedure].locals[slot].mixed = true;
-                        self.mixed = true;
+                        self.mix(slot, scope);
                     }
                     Target::Others(slot)
                 }
@@ -373,6 +380,20 @@ impl<'a> Lowering<'a> {
             places.push(Place { target, ty: Type::Bool, span: name.span });
         }
         places
+    }
+
+    /// Other threads write or read a variable.
+    pub(super) fn mix(&mut self, slot: Slot, scope: &Scope<'a>) {
+        self.program.procedures[scope.procedure].locals[slot].mixed = true;
+        self.mixed = true;
+    }
+
+    /// Whether a name is that of a variable of the other threads, `x$`.
+    fn is_given(&self, name: Name<'a>, scope: &Scope<'a>) -> bool {
+        let known = |text: &str| scope.locals.contains_key(text);
+        !known(name.text)
+            && !self.shared.contains_key(name.text)
+            && name.text.strip_suffix('$').is_some_and(known)
     }
 
     /// Whether a name is `_`, and no variable is called that.

@@ -91,11 +91,11 @@ fn a_program_starts_in_main() {
 
 #[test]
 fn passive_copies_are_of_threads_that_run_the_function() {
-    let text = "decl s; void main() begin decl x; f(); s$ := 0; x$ := x$; x$ := f(); dead x$; end
+    let text = "decl s; void main() begin decl x; f(); s$ := 0; x  := x$; x$ := f(); dead x$; x$ := 1; end
 bool f() begin decl l; l$ := 0; start_thread goto e; e: skip; end";
     assert_snapshot!(remarks(text), @"
     1:40: error: `s$` is no variable (`x$` stands for the local variable `x` of the other threads; this one is shared)
-    1:55: error: `x$` can be assigned, not read (it stands for the variables of all other threads, which may differ)
+    1:55: error: `x$` can be assigned, not read (it stands for the variables of all other threads, which may differ; what is assigned to `x$` may read it)
     1:59: error: `x$` can only be assigned an expression
     1:75: error: `x$` can only be assigned an expression
     2:24: error: `l$` is of a function that threads call (threads have the variables of a function in common only if they start with it)

@@ -14,6 +14,7 @@ impl Writer<'_> {
             Expr::Local(slot) => self.locals[procedure.index()][*slot].clone(),
             Expr::NextShared(slot) => format!("'{}", self.shared[*slot]),
             Expr::NextLocal(slot) => format!("'{}", self.locals[procedure.index()][*slot]),
+            Expr::OtherLocal(slot) => format!("{}$", self.locals[procedure.index()][*slot]),
             Expr::SharedElement(_, _, _, span) | Expr::LocalElement(_, _, _, span) => {
                 return refuse(*span, "an index is not constant, and a Boolean program has no arrays");
             }
@@ -37,7 +38,7 @@ impl Writer<'_> {
             Expr::At(_) => {
                 return refuse(span, "a Boolean program cannot say how many threads are at a label");
             }
-            Expr::OtherLocal(_) | Expr::Choose(..) | Expr::Unary(..) | Expr::Binary(..) => {
+            Expr::Choose(..) | Expr::Unary(..) | Expr::Binary(..) => {
                 return refuse(
                     span,
                     "an expression is about numbers, and a Boolean program has Booleans only",

@@ -27,6 +27,8 @@ impl Sort {
 pub(super) enum Where {
     /// In a step of a procedure.
     Step(ProcedureId),
+    /// In a step of a procedure, in what other threads are given.
+    Given(ProcedureId),
     /// In the constraint of an assignment in a procedure.
     Constraint(ProcedureId),
     Property,
@@ -42,7 +44,9 @@ impl Program {
 
     fn sort(&self, expr: &Expr, at: Where, span: Span) -> Result<Sort, Malformed> {
         let here = match at {
-            Where::Step(procedure) | Where::Constraint(procedure) => Some(procedure),
+            Where::Step(procedure) | Where::Given(procedure) | Where::Constraint(procedure) => {
+                Some(procedure)
+            }
             Where::Property | Where::Hint => None,
         };
         let value = |variables: &[Variable], slot, length| match found(variables, slot, length) {
@@ -76,6 +80,11 @@ impl Program {
             }
             Expr::NextLocal(slot) => {
                 allowed(matches!(at, Where::Constraint(_)))?;
+                local(*slot, None)
+            }
+            Expr::OtherLocal(slot) if matches!(at, Where::Given(_)) => {
+                let locals = here.map_or(&[][..], |here| &self.procedures[here].locals);
+                allowed(found(locals, *slot, None).is_some_and(|variable| variable.mixed))?;
                 local(*slot, None)
             }
             Expr::OtherLocal(_) => allowed(matches!(at, Where::Hint)).map(|()| Sort::Either),
