@@ -217,7 +217,8 @@ fn rule_line(cursor: &mut Cursor, shared: SharedStates, first: Token) -> Result<
     }
     let to = shared_state(token(cursor), shared)?;
     let pushed_token = token(cursor);
-    let pushed = symbol(pushed_token)?;
+    // Older files write nothing where nothing is left.
+    let pushed = if pushed_token.kind == Kind::End { EMPTY } else { symbol(pushed_token)? };
     let second_token = token(cursor);
     let mut span = join(first.span, pushed_token.span);
     let mut symbols = [(top, top_token), (pushed, pushed_token), (EMPTY, second_token)];

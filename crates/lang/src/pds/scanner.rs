@@ -9,7 +9,7 @@ pub(super) enum Kind {
     Number(u32),
     /// A number that does not.
     TooLarge,
-    /// `-`
+    /// `-`, or `-1` in older files
     Dash,
     /// `->`
     Arrow,
@@ -41,7 +41,7 @@ pub(super) fn token(cursor: &mut Cursor) -> Token {
                     Ok(number) if number < u32::MAX => Kind::Number(number),
                     _ => Kind::TooLarge,
                 },
-                (None, b"-") => Kind::Dash,
+                (None, b"-" | b"-1") => Kind::Dash,
                 (None, b"PDA") => Kind::Pda,
                 (None, _) => Kind::Junk,
             };

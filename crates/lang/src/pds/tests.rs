@@ -174,7 +174,7 @@ fn rules_have_a_form() {
     let cases = [
         ("0", "2: error: expected a stack symbol or `-`, found the end of the line"),
         ("0 x -> 0 1", "3: error: expected a stack symbol or `-`, found `x`"),
-        ("0 -1 -> 0 1", "3: error: expected a stack symbol or `-`, found `-1`"),
+        ("0 -2 -> 0 1", "3: error: expected a stack symbol or `-`, found `-2`"),
         ("0 -> 0 1", "3: error: expected a stack symbol or `-`, found `->`"),
         ("0 1 0 1", "5: error: expected `->`, found `0`"),
         ("0 1 - > 0 1", "5: error: expected `->`, found `-`"),
@@ -182,7 +182,6 @@ fn rules_have_a_form() {
         ("0 1 # -> 0 1", "5: error: expected `->`, found the end of the line"),
         ("0 1 ->", "7: error: expected a shared state, found the end of the line"),
         ("0 1 -> - 1", "8: error: expected a shared state, found `-`"),
-        ("0 1 -> 0", "9: error: expected a stack symbol or `-`, found the end of the line"),
         ("0 1 -> 0-", "8: error: expected a shared state, found `0-`"),
         ("0 1 -> 0 - 1", "12: error: expected the end of the line after `-`, found `1`"),
         ("0 1 -> 0 1 -", "12: error: expected a second stack symbol or the end of the line, found `-`"),
@@ -358,4 +357,14 @@ fn mistakes_in_states_are_placed() {
     let deep = parse_target(&system, b"0|1.2,1").unwrap_err();
     assert_eq!(show(b"0|1.2,1", [&deep]), ["1:3: error: expected the top symbol alone, found a stack of 2"]);
     assert!(parse_init(&system, b"*|*,*").is_err(), "`*` is for targets");
+}
+
+/// What older files write is what newer ones do.
+#[test]
+fn the_older_notation_means_the_same() {
+    let older = "2\nPDA 0 5\n0 5 -> 0\n0 5->1 # nothing is left\n0 -1 -> 1 2\n1 -1 -> 0\n1 2 -> 1 3 4\n";
+    let newer = "2\nPDA 0 5\n0 5 -> 0 -\n0 5->1 -\n0 - -> 1 2\n1 - -> 0 -\n1 2 -> 1 3 4\n";
+    let (older, newer) = (parse(older.as_bytes()), parse(newer.as_bytes()));
+    assert!(older.diagnostics.iter().next().is_none(), "{:?}", older.diagnostics);
+    assert_eq!(format!("{:?}", older.system), format!("{:?}", newer.system));
 }
