@@ -135,3 +135,48 @@ fn an_interruption_is_answered_with_what_is_known() {
         assert_eq!(run.out.lines().count(), 1, "further files are left alone");
     }
 }
+
+/// Rules that take two tokens and give two, from one place in two, by a simple generator of numbers.
+fn net(places: u64, rules: u64, target: u64) -> String {
+    let mut seed: u64 = 7;
+    let mut next = |used: &[u64]| loop {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let place = (seed >> 33) % places;
+        if !used.contains(&place) {
+            return place;
+        }
+    };
+    let list = |of: &dyn Fn(u64) -> String, count: u64, between: &str| -> String {
+        (0..count).map(of).collect::<Vec<_>>().join(between)
+    };
+    let mut text = format!("vars {}\nrules\n", list(&|place| format!("p{place}"), places, " "));
+    for _ in 0..rules {
+        let mut used = Vec::new();
+        (0..4).for_each(|_| used.push(next(&used)));
+        let [a, b, c, d] = used[..] else { unreachable!("four places") };
+        text += &format!(
+            "p{a} >= 1, p{b} >= 1 -> p{a}' = p{a} - 1, p{b}' = p{b} - 1, p{c}' = p{c} + 1, p{d}' = p{d} + 1;\n"
+        );
+    }
+    let init = list(&|place| format!("p{place} = {}", place % 2), places, ", ");
+    text + &format!("init {init}\ntarget {}\n", list(&|place| format!("p{place} >= 2"), target, ", "))
+}
+
+/// Every phase of a search in a net looks at the clock: reading it, invariants, linear programs, trees, and what is written.
+/// A machine that is busy is given a few seconds more.
+#[test]
+fn large_nets_keep_the_time_limit() {
+    let folder = folder("large-nets");
+    for (places, rules, target) in
+        [(60, 200, 10), (300, 3_000, 100), (1_000, 40_000, 450), (5_000, 5_000, 2_000)]
+    {
+        let file = file(&folder, "net.spec", net(places, rules, target));
+        for engine in ["auto", "backward", "karp-miller", "forward"] {
+            let started = Instant::now();
+            let run = allways(&format!("check {file} --engine {engine} --timeout 300ms --json --quiet"));
+            let spent = started.elapsed();
+            assert!([0, 5, 10].contains(&run.code), "{places} {engine}: {run:?}");
+            assert!(spent < Duration::from_secs(10), "{places} {engine}: {spent:?}");
+        }
+    }
+}
