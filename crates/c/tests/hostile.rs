@@ -96,6 +96,42 @@ fn long_chains_are_read_or_refused() {
 }
 
 #[test]
+fn absurd_declarations_are_read_or_refused() {
+    let refused = [
+        "int a[-1];",
+        "int a[1 / 0];",
+        "struct s { struct s x; }; struct s a;",
+        "struct a; struct b { struct a x; }; struct a { struct b y; }; struct a z;",
+        "struct s { int a : 33; } x;",
+        "struct s { int b : -1; } x;",
+        "typedef t t; t x;",
+        "int f(void) { char *s = \"abc; return 0; }",
+        "int f(void) { /* return 0; }",
+        "int f(void) { if (1) { return 0; ",
+        "int f(void) { return 'a; }",
+        "int f(void) { return (1; }",
+        "int f(void) { int x\0 = 1; return x; }",
+        "int f(void) { int y __attribute__((cleanup(f))) = 1; return y; }",
+    ];
+    for text in refused {
+        assert!(read(text.as_bytes()).is_err(), "{text}");
+    }
+    let understood = [
+        "int f(a, b) int a; char b; { return a + b; }",
+        "int f(int x) { return _Generic(x, int: 1, long: 2, default: 3); }",
+        "int x; void f(void) { __asm__ volatile (\"movl $1, %0\" : \"=m\"(x) :: \"memory\"); }",
+        "int a[1 << 30]; char b[0xffffffff][1 << 20]; void f(void) { a[5] = b[1][2]; }",
+        "int a[0]; void f(void) { int b[1 << 30]; b[3] = a[0]; }",
+        "int f(unsigned x) { switch (x) { case 0 ... 4294967295u: return 1; } return 0; }",
+        "long long x = -9223372036854775807LL - 1; int f(void) { return (x / -1) + (x % -1) + (1 << 40) + (1 << -1); }",
+        "__attribute__((noinline)) static int __attribute__((unused, aligned(16))) x __attribute__((section(\"a\"))) = 1;",
+    ];
+    for text in understood {
+        assert!(read(text.as_bytes()).is_ok(), "{text}: {:?}", read(text.as_bytes()).err());
+    }
+}
+
+#[test]
 fn broken_texts_are_refused_with_a_reason() {
     let sample = r#"
         typedef unsigned long size_t; struct node { struct node *next; int key : 3; union { char c[4]; int i; }; };

@@ -49,3 +49,11 @@ fn values_of_bit_fields_are_promoted_after_a_comma() {
         "struct s { unsigned b : 24; } s; int g; int main(void) { result = (g, s.b) <= -255; result = result * 2 + (({ g; s.b; }) > -1); result = result * 2 + ((g, (g, s.b)) - 1 < 0); }",
     )]);
 }
+
+#[test]
+fn a_bit_field_that_is_cast_to_its_own_type_is_none() {
+    compare(&[(
+        "",
+        "struct s { unsigned b : 3; unsigned char c : 2; } s; enum e { A, B } ; int g = -32; int main(void) { result = g >= (unsigned)s.b; result = result * 2 + (g >= (enum e)s.b); result = result * 2 + (g >= (g, (unsigned)s.b)); result = result * 2 + (g >= (unsigned char)s.c); result = result * 2 + ((unsigned)s.b - 1 > 0); }",
+    )]);
+}

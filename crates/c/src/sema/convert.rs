@@ -127,7 +127,7 @@ impl Analyser<'_> {
     }
 
     /// The width of the bit-field that a value was loaded from.
-    fn bit_field(&self, expr: &Expr) -> Option<u8> {
+    pub(super) fn bit_field(&self, expr: &Expr) -> Option<u8> {
         let object = match &expr.kind {
             ExprKind::Load(object) => object,
             ExprKind::Assign(object, _) | ExprKind::AssignOp(_, object, ..) | ExprKind::Step(object, ..) => {

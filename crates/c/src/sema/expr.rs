@@ -260,6 +260,10 @@ impl Analyser<'_> {
             return self.error(node.span, format!("a cast to `{}`", self.show(&to)));
         }
         let value = self.convert(value, &to)?;
+        if self.bit_field(&value).is_some() {
+            // It has the type already, but is not promoted like a bit-field any more.
+            return Ok(Expr { kind: ExprKind::Cast(Box::new(value)), ty: to, span });
+        }
         Ok(Expr { span, ..value })
     }
 
