@@ -620,6 +620,10 @@ impl Lowering<'_> {
                 Ok(if from.signed { converted(value, *from, unsigned) } else { value })
             }
             (Type::Pointer(_), Type::Pointer(_)) => {
+                if let Some((pointer, by)) = self.counted_in_bytes(part, to) {
+                    let value = self.value(pointer)?;
+                    return Ok(super::places::plus(value, by));
+                }
                 self.check_cast(part, to, span)?;
                 self.value(part)
             }
