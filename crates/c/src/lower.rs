@@ -33,6 +33,7 @@ mod input;
 mod keys;
 mod layout;
 mod memory;
+mod mutexes;
 mod places;
 mod statements;
 mod synchronisation;
@@ -157,6 +158,8 @@ struct Lowering<'u> {
     joins: bool,
     /// Whether a mutex is destroyed anywhere.
     destroys: bool,
+    /// Whether there are mutexes that are not plain.
+    kinds: bool,
     /// Bodies that are still to be lowered.
     starts: Vec<Start>,
     /// Whether threads of a number that is known have ended, by their numbers.
@@ -237,6 +240,7 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
             .functions
             .iter()
             .any(|one| matches!(&*one.name, "pthread_mutex_destroy" | "mtx_destroy")),
+        kinds: mutexes::has_kinds(unit),
         starts: Vec::new(),
         ended: ObjectId(0),
         results: ObjectId(0),

@@ -57,3 +57,29 @@ fn a_bit_field_that_is_cast_to_its_own_type_is_none() {
         "struct s { unsigned b : 3; unsigned char c : 2; } s; enum e { A, B } ; int g = -32; int main(void) { result = g >= (unsigned)s.b; result = result * 2 + (g >= (enum e)s.b); result = result * 2 + (g >= (g, (unsigned)s.b)); result = result * 2 + (g >= (unsigned char)s.c); result = result * 2 + ((unsigned)s.b - 1 > 0); }",
     )]);
 }
+
+#[test]
+fn containers_are_found_wherever_the_address_of_a_part_goes() {
+    let head = "struct empty { }; struct part { int v; }; struct whole { int a; struct empty e; struct part p; int b; } w = { 1, { }, { 2 }, 3 };
+        struct part *q; struct empty *r;";
+    let of = |member: &str| {
+        format!(
+            "({{ const typeof(((struct whole *)0)->{member}) *m = x; (struct whole *)((char *)m - (unsigned long)&((struct whole *)0)->{member}); }})"
+        )
+    };
+    let programs = [
+        format!(
+            "{head} struct whole *f(struct part *x) {{ struct whole *y; y = {}; return y; }} int main(void) {{ q = &w.p; result = f(q)->a * 10 + f(q)->b; }}",
+            of("p")
+        ),
+        format!(
+            "{head} struct whole *f(struct empty *x) {{ return {}; }} int main(void) {{ r = &w.e; result = f(r)->a * 10 + f(r)->b; }}",
+            of("e")
+        ),
+        format!(
+            "{head} int main(void) {{ struct part *x = &w.p; struct whole *y = {}; y->b = 7; result = w.b; }}",
+            of("p")
+        ),
+    ];
+    compare(&programs.iter().map(|text| ("", &text[..])).collect::<Vec<_>>());
+}

@@ -10,8 +10,6 @@ mod native;
 #[allow(dead_code, reason = "programs of one thread use more of it")]
 mod ours;
 
-use allways_c::source::LineMap;
-use allways_c::typed::DataModel;
 use ours::End;
 use std::collections::BTreeSet;
 
@@ -236,12 +234,46 @@ fn who_waits_for_a_while_may_get_nothing() {
             "sem_t s; int main(void) { int v = 0; sem_init(&s, 0, 3); sem_getvalue(&s, &v); result = v * 10; sem_wait(&s); sem_getvalue(&s, &v); result += v; }",
         ),
     ]);
-    let recursive = "pthread_mutex_t m; int main(void) { pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_settype(&a, 1); pthread_mutex_init(&m, &a); pthread_mutex_lock(&m); pthread_mutex_lock(&m); result = 1; }";
-    let text = format!("{PRELUDE}unsigned result; {recursive}");
-    let map = LineMap::identity(text.as_bytes());
-    let read =
-        allways_c::read(text.as_bytes(), &map, DataModel::Lp64, Default::default()).expect("it is read");
-    assert!(read.left_out.iter().any(|(_, why)| why.contains("recursive")), "{:?}", read.left_out);
+}
+
+/// 1 is `PTHREAD_MUTEX_RECURSIVE`, 2 is `PTHREAD_MUTEX_ERRORCHECK`; 1, 16 and 35 are `EPERM`, `EBUSY` and `EDEADLK`.
+#[test]
+fn mutexes_of_each_kind_know_their_owner() {
+    let init = "pthread_mutex_t m; void init(int kind) { pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_settype(&a, kind); pthread_mutex_init(&m, &a); }";
+    let start = "pthread_t t; pthread_create(&t, 0, f, 0);";
+    let programs: Vec<(Vec<i64>, String)> = [
+        // Taken twice, it is free when it was given back twice.
+        (vec![6], "int x; void *f(void *a) { pthread_mutex_lock(&m); x *= 2; pthread_mutex_unlock(&m); return 0; } int main(void) { init(1); pthread_mutex_lock(&m); START pthread_mutex_lock(&m); x = 1; pthread_mutex_unlock(&m); x = 3; pthread_mutex_unlock(&m); pthread_join(t, 0); result = x; }"),
+        (vec![1, 2], "int x; void *f(void *a) { pthread_mutex_lock(&m); pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); pthread_mutex_unlock(&m); return 0; } int main(void) { init(1); START x++; pthread_join(t, 0); result = x; }"),
+        // Another thread cannot take it, nor give it back.
+        (vec![1601], "int r; void *f(void *a) { r = pthread_mutex_trylock(&m) * 100 + pthread_mutex_unlock(&m); return 0; } int main(void) { init(1); pthread_mutex_lock(&m); START pthread_join(t, 0); result = r; }"),
+        (vec![1601], "int r; void *f(void *a) { r = pthread_mutex_trylock(&m) * 100 + pthread_mutex_unlock(&m); return 0; } int main(void) { init(2); pthread_mutex_lock(&m); START pthread_join(t, 0); result = r; }"),
+        // A plain one is given back by whoever does so.
+        (vec![1600], "int r; void *f(void *a) { r = pthread_mutex_trylock(&m) * 100 + pthread_mutex_unlock(&m); return 0; } int main(void) { init(0); pthread_mutex_lock(&m); START pthread_join(t, 0); result = r; }"),
+        (vec![3516], "int main(void) { init(2); pthread_mutex_lock(&m); result = pthread_mutex_lock(&m) * 100 + pthread_mutex_trylock(&m); pthread_mutex_unlock(&m); result += pthread_mutex_unlock(&m) - 1; }"),
+        (vec![1], "int main(void) { init(1); pthread_mutex_trylock(&m); pthread_mutex_trylock(&m); pthread_mutex_unlock(&m); pthread_mutex_unlock(&m); result = pthread_mutex_unlock(&m); }"),
+        // Who waits for a signal gives it back.
+        (vec![7], "int x; pthread_cond_t c; void *f(void *a) { pthread_mutex_lock(&m); x = 7; pthread_cond_signal(&c); pthread_mutex_unlock(&m); return 0; } int main(void) { init(1); pthread_mutex_lock(&m); START while (!x) pthread_cond_wait(&c, &m); result = x; pthread_mutex_unlock(&m); pthread_join(t, 0); }"),
+    ]
+    .map(|(expected, text)| (expected, format!("{init} {}", text.replace("START", start))))
+    .into();
+    compare(&programs.iter().map(|(expected, text)| (&expected[..], &text[..])).collect::<Vec<_>>());
+}
+
+/// Who is in a function that calls itself does not know which thread it is.
+#[test]
+fn recursive_functions_do_not_take_threads_for_main() {
+    for body in ["return pthread_equal(pthread_self(), me);", "return pthread_mutex_unlock(&m);"] {
+        let text = format!(
+            "{PRELUDE}unsigned result; pthread_mutex_t m; pthread_t me; int g(int n) {{ if (n) return g(n - 1); {body} }}
+            void *f(void *a) {{ result = g(1); return 0; }} int main(void) {{ pthread_t t; pthread_mutexattr_t a; me = pthread_self();
+            pthread_mutexattr_init(&a); pthread_mutexattr_settype(&a, 1); pthread_mutex_init(&m, &a); pthread_mutex_lock(&m);
+            pthread_create(&t, 0, f, 0); pthread_join(t, 0); return 0; }}"
+        );
+        let program = ours::programs(&text).expect("it is read").into_iter().next().expect("a program");
+        let ends = explore::ends(&program, 200_000).expect("few states");
+        assert!(ends.iter().all(|(end, _)| *end == End::Beyond), "{ends:?}");
+    }
 }
 
 #[test]

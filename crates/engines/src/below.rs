@@ -5,6 +5,7 @@
 //! * [`contexts`]: schedules with a bound on contexts, state by state;
 //! * [`symbolic`]: the same, with sets of stacks;
 //! * [`schedules`]: asynchronous programs under a scheduler, with a bound on its delays;
+//! * [`walks`]: single runs under random schedules;
 //! * [`capped`]: few states for each visible state, to witness as many as possible;
 //! * [`shortest`]: from a run to a bad state, one with the fewest context switches and steps.
 
@@ -15,3 +16,4 @@ pub mod rounds_delays;
 pub mod schedules;
 pub mod shortest;
 pub mod symbolic;
+pub mod walks;

@@ -2,7 +2,8 @@
 //!
 //! [`auto`] is the strategy that is used where no engine is named. It first asks about any number of threads, which is a
 //! proof or nothing; then about one thread, two, three, four, by a [`portfolio`] of engines; and at last it counts
-//! threads for as long as that may take. Integers, without bounds or those of a machine, are proved beside all this, by views.
+//! threads for as long as that may take. Integers, without bounds or those of a machine, are proved beside all this, by views;
+//! and bugs are looked for by random runs.
 //!
 //! Claims race unchecked, so that a checker does not compete with the losers for the processor; before anything rests on a
 //! claim it is [certified](Strategy::Certified).
@@ -11,6 +12,7 @@ use crate::above::thread_modular::both::Both;
 use crate::above::thread_modular::flanagan_qadeer::Modular;
 use crate::above::thread_modular::quadratic::Quadratic;
 use crate::below::free::Free;
+use crate::below::walks::Walks;
 use crate::budget::Budget;
 use crate::confirm::confirm;
 use crate::engine::{Engine, EvidenceRejected, Info, Outcome, Setting, Takes, Threads};
@@ -58,6 +60,13 @@ const VIEWS_HEAD_START: Duration = Duration::from_millis(300);
 
 /// How long views are waited for after the others have given up.
 const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long the other engines are alone before random runs start: most bugs, and most proofs, take no longer.
+const WALKS_HEAD_START: Duration = Duration::from_millis(200);
+
+/// How long random runs are made with each number of threads, at first, and then twice more.
+const WALKS_BUDGETS: [Duration; 3] =
+    [Duration::from_millis(300), Duration::from_millis(1500), Duration::from_secs(6)];
 
 /// How long deadlocks are looked for in programs with integers, of which nothing here proves that there are none.
 const INTEGER_DEADLOCK_BUDGET: Duration = Duration::from_secs(5);
@@ -347,24 +356,25 @@ pub fn auto(forms: &Forms) -> Strategy {
         }
     }
     let integers = task.has_integers();
-    if question.bounded() || !task.has_wide_values() || deadlock && !integers {
-        return Strategy::Then(parts);
-    }
-    if integers {
+    let wide = !question.bounded() && task.has_wide_values() && (!deadlock || integers);
+    if wide && integers {
         let hunt = Strategy::Run(&Free).certified().within(BUG_HUNT_BUDGET).growing().tried();
         parts.insert(0, hunt);
     }
-    if deadlock {
-        return Strategy::Then(parts).within(INTEGER_DEADLOCK_BUDGET);
+    let mut first = Strategy::Then(parts);
+    if wide && deadlock {
+        first = first.within(INTEGER_DEADLOCK_BUDGET);
     }
-    Strategy::Race {
-        lanes: vec![
-            (Duration::ZERO, Strategy::Then(parts)),
-            (VIEWS_HEAD_START, Strategy::Run(&Views).certified()),
-        ],
-        patience: Some(VIEWS_PATIENCE),
-        all_reasons: true,
+    let mut lanes = vec![(Duration::ZERO, first)];
+    if wide && !deadlock {
+        lanes.push((VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
     }
+    if !question.bounded() && forms.has_property() {
+        let runs =
+            |budget| Strategy::Grow(budget, Box::new(Strategy::Run(&Walks).certified().within(budget)));
+        lanes.push((WALKS_HEAD_START, Strategy::Then(WALKS_BUDGETS.map(runs).to_vec()).tried()));
+    }
+    Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: true }
 }
 
 /// The strategy [`auto`], as an engine that can be named.

@@ -22,6 +22,7 @@ const ENGINES: &[&dyn Engine] = &[
     &crate::below::free::Free,
     &crate::below::rounds_delays::RoundsDelays,
     &crate::below::contexts::ContextsEngine,
+    &crate::below::walks::Walks,
     &crate::below::schedules::engine::Schedules,
     &crate::meet::views::Views,
     &crate::meet::coverability::COVERABILITY,

@@ -16,6 +16,7 @@
 pub mod bytes;
 pub mod counters;
 pub mod encoding;
+mod hash;
 pub mod index;
 pub mod notation;
 pub mod program;

@@ -80,6 +80,7 @@ impl Lowering<'_> {
         let Some(mutex) = arguments.get(1) else { return refuse(span, format!("`{name}` without a mutex")) };
         let thread = match self.body.thread {
             _ if self.body.many => return refuse(span, "one of any number of threads waits for a signal"),
+            _ if self.body.is_procedure => return refuse(span, "a recursive function waits for a signal"),
             Some(thread) if thread + 1 > MOST_THREADS => {
                 return refuse(span, "more than 30 threads, of which one waits for a signal");
             }
@@ -96,16 +97,16 @@ impl Lowering<'_> {
         let in_set = self.model_place(&place, span);
         let more = binary(Operator::BitOr, set.clone(), Model::Constant(bit));
         let fewer = binary(Operator::Minus, set.clone(), Model::Constant(bit));
-        let zero_value = Model::Constant(0);
-        self.edge(here, Op::Assign(vec![free.clone()], vec![zero_value.clone()], None), wakes, span);
-        self.edge(here, Op::Assign(vec![free, in_set.clone()], vec![zero_value, more], None), waits, span);
+        let released = self.released_to_wait(&lock, span);
+        self.edge(here, Op::Assign(vec![free.clone()], vec![released.clone()], None), wakes, span);
+        self.edge(here, Op::Assign(vec![free, in_set.clone()], vec![released, more], None), waits, span);
         self.edge(waits, Op::Guard(has(&set, bit), false), wakes, span);
         let timed = name.contains("timed");
         if timed {
             self.edge(waits, Op::Assign(vec![in_set], vec![fewer], Some(has(&set, bit))), wakes, span);
         }
         self.here = wakes;
-        self.take(mutex, 1, span)?;
+        self.take_mutex(mutex, span)?;
         if !timed {
             return zero;
         }

@@ -2,7 +2,7 @@
 //!
 //! `for (i = 0; i < 10000; i++) pthread_create(&t[i], 0, f, 0);` starts any number of threads. Who counts to 10,000 for that
 //! has 10,000 times as many states and learns nothing: a run of the loop that is left early is one of the program in which the
-//! remaining threads have not moved yet. So the loop does not count, and the numbers of the threads are not stored. The
+//! remaining threads have not moved yet. So the loop does not count, and the numbers of the threads are not stored, if nobody looks at them. The
 //! loop that joins them does not wait, which allows more than can happen, as every join with one of any number of threads.
 
 use super::places::Target;
@@ -135,8 +135,33 @@ impl Lowering<'_> {
     fn is_element(&self, pointer: &Expr, variable: VariableId, limit: i128) -> bool {
         let ExprKind::PointerAdd(array, index) = &pointer.kind else { return false };
         let ExprKind::AddressOf(place) = &walk::through_casts(array).kind else { return false };
-        matches!(place.kind, ExprKind::Variable(_))
+        matches!(place.kind, ExprKind::Variable(array) if self.only_keeps_threads(array))
             && matches!(place.ty.plain(), Type::Array(_, Some(length)) if i128::from(*length) >= limit)
             && variable_of(index) == Some(variable)
+    }
+
+    /// Whether a variable is mentioned only where threads are created or joined: nobody else sees the numbers in it.
+    fn only_keeps_threads(&self, variable: VariableId) -> bool {
+        let count = |expr: &Expr| {
+            let mut count = 0;
+            walk::expression(expr, &mut |part| {
+                count += usize::from(matches!(part.kind, ExprKind::Variable(other) if other == variable));
+            });
+            count
+        };
+        let (mut all, mut for_threads) = (0, 0);
+        for function in &self.unit.functions {
+            walk::statements(function.body.as_deref().unwrap_or_default(), &mut |expr| {
+                all += usize::from(matches!(expr.kind, ExprKind::Variable(other) if other == variable));
+                if let ExprKind::Call(callee, arguments) = &expr.kind
+                    && let ExprKind::Function(called) = callee.kind
+                    && matches!(&*self.unit.functions[called.0].name, "pthread_create" | "pthread_join")
+                {
+                    for_threads += arguments.first().map_or(0, count);
+                }
+            });
+        }
+        let initial = self.unit.variables.iter().flat_map(|other| walk::values(&other.initial));
+        all == for_threads && initial.map(count).sum::<usize>() == 0
     }
 }

@@ -528,6 +528,6 @@ impl Layout {
 }
 
 /// A number that is too large: nothing is followed from there.
-fn beyond() -> Model {
+pub(super) fn beyond() -> Model {
     binary(Binary::Plus, Model::Constant(Value::MAX), Model::Constant(1))
 }

@@ -423,9 +423,14 @@ impl Lowering<'_> {
         let declared = &unit.variables[variable.0];
         for one in &declared.initial {
             let Some((offset, ty)) = self.part_at(&declared.ty, &one.path) else {
-                // Of an object of the thread library, what is not zero says what kind of mutex it is: 3 is one like any other.
-                if !matches!(self.constant_value(&one.value), Some(0 | 3)) {
-                    return refuse(declared.span, format!("what kind of mutex `{}` is", declared.name));
+                // Of an object of the thread library, what is not zero says what kind of mutex it is.
+                let kind = self.constant_value(&one.value).and_then(super::mutexes::of_kind);
+                match (kind, super::mutexes::kind_part(unit, &declared.ty, &one.path)) {
+                    (Some(0), _) => {}
+                    (Some(kind), Some(part)) => {
+                        self.objects[object.0].parts[part].initial = Some(Model::Constant(kind));
+                    }
+                    _ => return refuse(declared.span, format!("what kind of mutex `{}` is", declared.name)),
                 }
                 continue;
             };

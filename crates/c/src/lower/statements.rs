@@ -186,7 +186,15 @@ impl Lowering<'_> {
         let place = self.variable(variable, span)?;
         let mut values: Vec<Model> = vec![Model::Constant(0); count];
         for one in initial {
-            let Some((offset, part)) = self.part_at(ty, &one.path) else { continue };
+            let Some((offset, part)) = self.part_at(ty, &one.path) else {
+                let kind = self.constant_value(&one.value).and_then(super::mutexes::of_kind);
+                match (kind, super::mutexes::kind_part(unit, ty, &one.path)) {
+                    (Some(0), _) => {}
+                    (Some(kind), Some(part)) => values[part] = Model::Constant(kind),
+                    _ => return refuse(span, "what kind of mutex this is"),
+                }
+                continue;
+            };
             if matches!(part, Type::Float(_)) {
                 self.effect(&one.value)?;
                 continue;

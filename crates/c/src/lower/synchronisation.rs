@@ -1,6 +1,6 @@
 //! What calls of functions without a body do: threads, locks, atomic operations, and the rest of the library.
 //!
-//! A mutex is 0 or, if somebody holds it, 1; 2 if it was destroyed. A read-write lock counts its readers, and is -1 while somebody writes. A
+//! Mutexes are in `mutexes`. A read-write lock counts its readers, and is -1 while somebody writes. A
 //! condition variable holds nothing: waiting may end at any time (POSIX allows spurious wake-ups), so it is to free the
 //! mutex and to take it again. A barrier knows how many threads it is for, how many have arrived, and whether its round
 //! is odd. All operations succeed where they may fail.
@@ -12,9 +12,6 @@ use crate::slots::Kind;
 use crate::typed::{Binary, Expr, ExprKind, Function, Int, Type};
 use crate::walk;
 use allways_model::program::{Binary as Operator, Op, Span, Value};
-
-/// What a mutex holds that was destroyed.
-const DESTROYED: Value = 2;
 
 fn equals(left: Model, right: Value) -> Model {
     binary(Operator::Equal, left, Model::Constant(right))
@@ -137,6 +134,9 @@ impl Lowering<'_> {
             "__builtin_expect" => Ok(vec![self.value(argument(0)?)?]),
             "pthread_self" | "thrd_current" => match (self.body.thread, self.body.many) {
                 (_, true) => refuse(span, "one of any number of threads asks which one it is"),
+                _ if self.body.is_procedure => {
+                    refuse(span, "a recursive function asks which thread calls it")
+                }
                 (Some(thread), _) => Ok(vec![Model::Constant(thread as Value + 1)]),
                 (None, _) => Ok(vec![Model::Constant(super::threads::MAIN)]),
             },
@@ -144,6 +144,11 @@ impl Lowering<'_> {
                 let left = self.value(argument(0)?)?;
                 let left = self.kept(left, span)?;
                 let right = self.value(argument(1)?)?;
+                let right = self.kept(right, span)?;
+                // All threads of which there may be any number have one number.
+                for side in [&left, &right] {
+                    self.beyond_unless(binary(Operator::Unequal, side.clone(), Model::Constant(0)), span);
+                }
                 Ok(vec![number(binary(Operator::Equal, left, right))])
             }
             _ if self.over.is_some() && super::conditions::is_one(name) => {
@@ -276,7 +281,6 @@ impl Lowering<'_> {
                 | "pthread_attr_setdetachstate"
                 | "pthread_attr_setstacksize"
                 | "pthread_attr_setscope"
-                | "pthread_mutexattr_init"
                 | "pthread_mutexattr_destroy"
                 | "pthread_condattr_init"
                 | "pthread_condattr_destroy"
@@ -381,51 +385,24 @@ impl Lowering<'_> {
         {
             return refuse(span, format!("`{name}` of something else than a read-write lock"));
         }
+        if let Some(values) = self.mutex(name, arguments, span)? {
+            return Ok(Some(values));
+        }
         match name {
-            "pthread_mutexattr_settype" if !matches!(self.type_of_mutex(arguments), Some(0 | 3)) => {
-                refuse(span, "a mutex that is recursive or checks for errors is not followed")
-            }
-            "mtx_init" if !matches!(self.type_of_mutex(arguments), Some(0 | 2)) => {
-                refuse(span, "a mutex that is recursive is not followed")
-            }
-            "pthread_mutexattr_settype" => done,
-            "pthread_mutex_init" | "mtx_init" | "pthread_rwlock_init" | "pthread_spin_init" => {
+            "pthread_rwlock_init" => {
                 let place = self.target_of(object)?;
                 self.specially(&place, Kind::Library);
                 self.store(&place, Model::Constant(0), span)?;
                 done
             }
-            "pthread_mutex_destroy" | "mtx_destroy" => {
+            "pthread_rwlock_wrlock" => {
                 let place = self.target_of(object)?;
                 self.specially(&place, Kind::Library);
-                let found = self.load(&place, span);
-                let free = equals(found.clone(), 0);
-                let result = self.temporary(span);
-                let choose = |yes, no| Model::If(Box::new(free.clone()), Box::new(yes), Box::new(no));
-                let busy = choose(Model::Constant(0), Model::Constant(busy_code(name)));
-                let after = choose(Model::Constant(DESTROYED), found);
-                self.store_at_once(vec![(Target::Local(result), busy), (place, after)], None, span)?;
-                Ok(Some(vec![Model::Local(result)]))
-            }
-            "pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock" | "pthread_rwlock_wrlock" => {
-                let held = if name.contains("rwlock") { -1 } else { 1 };
-                self.take(object, held, span)?;
+                let free = equals(self.load(&place, span), 0);
+                self.store_at_once(vec![(place, Model::Constant(-1))], Some(free), span)?;
                 done
             }
-            "pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock" => {
-                let place = self.target_of(object)?;
-                self.specially(&place, Kind::Library);
-                self.expect_there(&place, span);
-                self.store(&place, Model::Constant(0), span)?;
-                done
-            }
-            "pthread_mutex_trylock"
-            | "pthread_spin_trylock"
-            | "mtx_trylock"
-            | "pthread_rwlock_trywrlock"
-            | "pthread_mutex_timedlock"
-            | "mtx_timedlock" => {
-                let held = if name.contains("rwlock") { -1 } else { 1 };
+            "pthread_rwlock_trywrlock" => {
                 let place = self.target_of(object)?;
                 self.specially(&place, Kind::Library);
                 let found = self.load(&place, span);
@@ -436,7 +413,7 @@ impl Lowering<'_> {
                     Box::new(Model::Constant(0)),
                     Box::new(Model::Constant(busy_code(name))),
                 );
-                let after = Model::If(Box::new(free), Box::new(Model::Constant(held)), Box::new(found));
+                let after = Model::If(Box::new(free), Box::new(Model::Constant(-1)), Box::new(found));
                 self.store_at_once(vec![(Target::Local(result), busy), (place, after)], None, span)?;
                 Ok(Some(vec![Model::Local(result)]))
             }
@@ -479,8 +456,9 @@ impl Lowering<'_> {
                 };
                 let place = self.target_of(mutex)?;
                 self.specially(&place, Kind::Library);
-                self.store(&place, Model::Constant(0), span)?;
-                self.take(mutex, 1, span)?;
+                let released = self.released_to_wait(&place, span);
+                self.store_at_once(vec![(place, released)], None, span)?;
+                self.take_mutex(mutex, span)?;
                 if !name.contains("timed") {
                     return done;
                 }
@@ -607,11 +585,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// The type of a mutex, the second argument of a call, as glibc numbers them.
-    fn type_of_mutex(&self, arguments: &[Expr]) -> Option<i128> {
-        arguments.get(1).and_then(|ty| self.constant_value(ty))
-    }
-
     /// Notes an atomic operation whose memory order is weaker than sequential consistency.
     fn note_order(&mut self, name: &str, arguments: &[Expr], span: Span) {
         let orders = if name.contains("compare_exchange") { 2 } else { 1 };
@@ -629,25 +602,6 @@ impl Lowering<'_> {
                 _ => "a memory order that is computed",
             };
             self.lowered.weak = Some((span, word));
-        }
-    }
-
-    /// Takes a lock that is free.
-    pub(super) fn take(&mut self, object: &Expr, held: Value, span: Span) -> Result<()> {
-        let place = self.target_of(object)?;
-        self.specially(&place, Kind::Library);
-        self.expect_there(&place, span);
-        let free = equals(self.load(&place, span), 0);
-        self.store_at_once(vec![(place, Model::Constant(held))], Some(free), span)
-    }
-
-    /// What happens to a mutex that was destroyed is not followed.
-    fn expect_there(&mut self, place: &Target, span: Span) {
-        if self.destroys {
-            let (here, gone) = (self.here, self.location(span));
-            let destroyed = equals(self.load(place, span), DESTROYED);
-            self.edge(here, Op::Guard(destroyed, true), gone, span);
-            self.edge(gone, Op::Beyond, gone, span);
         }
     }
 

@@ -269,7 +269,7 @@ impl Lowering<'_> {
             return self.tell_number(to, 0, span);
         }
         let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
-        if constant && !self.joins && self.over.is_none() && self.alike(function) {
+        if constant && !self.joins && !self.kinds && self.over.is_none() && self.alike(function) {
             return self.create_one_more(to, function, &name, argument, span);
         }
         let flags = self.hidden(&format!("#created {name}"));

@@ -166,6 +166,17 @@ fn what_orders_accesses_prevents_races() {
     compare(&cases);
 }
 
+/// The number of a thread is written when it is created, also by a loop of which the rounds do not matter otherwise.
+#[test]
+fn numbers_of_many_threads_are_written() {
+    let text = format!(
+        "{PRELUDE}pthread_t t[300]; void *f(void *a) {{ pthread_t one = t[0]; return 0; }}
+        int main(void) {{ for (int i = 0; i < 300; i++) pthread_create(&t[i], 0, f, 0); }}"
+    );
+    let (_, watching) = programs(&text).expect("it is read");
+    assert_eq!(watched(&watching, 10_000), Some(Found::Race));
+}
+
 #[test]
 fn memory_locations_are_told_apart() {
     let two = "int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, g, 0); }";

@@ -3,9 +3,9 @@
 //! Both are numbered in the order in which they come up. Engines ask from several threads, seldom at the same time: a lock
 //! around each table is enough.
 
+use crate::hash::RowMap;
 use crate::program::{EventId, LocationId, TemplateId, Value};
 use crate::pushdown::{Rule, Shared, Symbol};
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -88,14 +88,14 @@ pub enum Point {
 
 #[derive(Debug)]
 struct Interned<T> {
-    numbers: HashMap<Arc<T>, u32>,
+    numbers: RowMap<Arc<T>, u32>,
     values: Vec<Arc<T>>,
     bytes: usize,
 }
 
 impl<T> Default for Interned<T> {
     fn default() -> Interned<T> {
-        Interned { numbers: HashMap::new(), values: Vec::new(), bytes: 0 }
+        Interned { numbers: RowMap::default(), values: Vec::new(), bytes: 0 }
     }
 }
 
@@ -121,7 +121,7 @@ fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-type Remembered = HashMap<(usize, Shared, Symbol), Arc<[Rule]>>;
+type Remembered = RowMap<(usize, Shared, Symbol), Arc<[Rule]>>;
 
 /// All that has come up.
 #[derive(Debug, Default)]

@@ -14,7 +14,7 @@ use super::{
     Count, Edge, Expr, LocationId, LockPlace, Op, Place, Procedure, Program, Slot, Span, Target, TemplateId,
     Value, Variable, Violation, Wrong,
 };
-use std::collections::HashSet;
+use crate::hash::RowSet;
 
 /// An activation of a procedure.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -71,6 +71,9 @@ pub struct Step {
 
 /// How many states an atomic section, or how many values a single step, may go through before it is given up.
 pub const MOST: usize = 1 << 16;
+
+/// After how many states of a single way through an atomic section one is kept, to notice a circle.
+const BETWEEN_LOOKS: usize = 16;
 
 impl Thread {
     /// A thread of a template at the start of its body, with these values for the parameters and, where any value will
@@ -239,7 +242,7 @@ fn take_each(
     open: &mut Option<Slot>,
 ) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen = RowSet::default();
     let mut tried = 0;
     let left_out = Choices::each_of_few(|choices| {
         let outcome = match take(program, state, thread, (index, edge), choices) {
@@ -280,16 +283,22 @@ fn atomic(
     let mut first = state.clone();
     go(&mut first, thread, begin.to);
     let depth = first.threads[thread].stack.len();
-    let mut seen = HashSet::from([first.clone()]);
+    let mut seen = RowSet::default();
+    let mut visited = 0;
     let mut todo = vec![first];
     let mut outcomes: Vec<Outcome> = Vec::new();
-    let mut had = HashSet::new();
+    let mut had = RowSet::default();
     let mut add = |outcome: Outcome, outcomes: &mut Vec<Outcome>| {
         if had.insert(outcome.clone()) {
             outcomes.push(outcome);
         }
     };
     while let Some(state) = todo.pop() {
+        // Most sections are a single way; then it is enough to look now and then whether it leads in a circle.
+        if (!todo.is_empty() || visited % BETWEEN_LOOKS == 0) && !seen.insert(state.clone()) {
+            continue;
+        }
+        visited += 1;
         let stack = &state.threads[thread].stack;
         let edges = &program.locations[stack[stack.len() - 1].location].edges;
         if edges.is_empty() {
@@ -313,16 +322,12 @@ fn atomic(
             };
             for outcome in after {
                 match outcome {
-                    Outcome::To(next) if seen.contains(&next) => {}
-                    Outcome::To(next) => {
-                        seen.insert(next.clone());
-                        todo.push(next);
-                    }
+                    Outcome::To(next) => todo.push(next),
                     outcome => add(outcome, &mut outcomes),
                 }
             }
         }
-        if seen.len() > MOST {
+        if visited > MOST {
             outcomes.push(Outcome::Beyond(begin.span));
             break;
         }
