@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
         {
             return Err(StopReason::Bound(format!("the first {most} states")));
         }
-        if self.steps % POLL != 0 {
+        if !self.steps.is_multiple_of(POLL) {
             return Ok(());
         }
         self.budget.tick(&Progress { images: self.steps, ..Progress::default() })?;

@@ -284,7 +284,7 @@ fn atomic(
     go(&mut first, thread, begin.to);
     let depth = first.threads[thread].stack.len();
     let mut seen = RowSet::default();
-    let mut visited = 0;
+    let mut visited: usize = 0;
     let mut todo = vec![first];
     let mut outcomes: Vec<Outcome> = Vec::new();
     let mut had = RowSet::default();
@@ -295,7 +295,7 @@ fn atomic(
     };
     while let Some(state) = todo.pop() {
         // Most sections are a single way; then it is enough to look now and then whether it leads in a circle.
-        if (!todo.is_empty() || visited % BETWEEN_LOOKS == 0) && !seen.insert(state.clone()) {
+        if (!todo.is_empty() || visited.is_multiple_of(BETWEEN_LOOKS)) && !seen.insert(state.clone()) {
             continue;
         }
         visited += 1;
