@@ -18,6 +18,7 @@ mod parse;
 pub mod pointers;
 pub mod property;
 mod races;
+mod ranges;
 pub mod sema;
 pub mod slots;
 pub mod source;
@@ -63,6 +64,7 @@ fn finish(program: &mut Program) {
     let apart = webs::split(program);
     irrelevant::forget(program);
     choices::narrow(program);
+    ranges::narrow(program);
     webs::join(program, &apart);
     fuse::fuse(program);
 }

@@ -184,3 +184,47 @@ fn what_two_calls_allocate_is_told_apart() {
     let text = "long *t; int *a; int main(void) { t = (long *)malloc(3 * sizeof(long)); a = (int *)malloc(2 * sizeof(int)); t[2] = 7; a[1] = 8; result = t[2] + a[1]; return 0; }";
     compare(&[(15, text)]);
 }
+
+/// Inputs that are restricted before they are used have all their values, and no others; what can come out is read off the text.
+#[test]
+fn inputs_are_tried_where_they_matter() {
+    let input = "int __VERIFIER_nondet_int(void); unsigned __VERIFIER_nondet_uint(void);";
+    let programs: [(&[i64], &str); 6] = [
+        (
+            &[0, 3, 5, 7, 9],
+            "int a[4] = { 3, 5, 7, 9 }; int main(void) { int i = __VERIFIER_nondet_int(); if (i < 0 || i >= 4) return 0; result = a[i]; }",
+        ),
+        (
+            &[22, 24],
+            "int main(void) { unsigned u = __VERIFIER_nondet_uint(); if (!(u > 10 && 13 > u)) return result = 22, 0; result = u * 2; }",
+        ),
+        (
+            &[1, 2, 49, 50, 51],
+            "int main(void) { int i = __VERIFIER_nondet_int(); if (i == 100) result = i / 2; else if (i > 1000) result = 1; else if (i != 98 && i != 102) result = 2; else result = i / 2; }",
+        ),
+        (
+            &[0, 1, 3, 6],
+            "int main(void) { int i = __VERIFIER_nondet_int(); if (!(i > 0 && i <= 3)) return 0; for (int k = 0; k <= i; k++) result += k; }",
+        ),
+        // Another value comes after the use.
+        (
+            &[4, 5, 6],
+            "int main(void) { int i = __VERIFIER_nondet_int(); if (i < 4) i = 4; else if (i > 6) i = 6; result = i; }",
+        ),
+        // Both ways are joined again, and then restricted further.
+        (
+            &[7, 14, 16],
+            "int main(void) { int i = __VERIFIER_nondet_int(), d = 7; if (i < 5) return result = 7, 0; if (i == 6) d = 9; if (i > 7) return result = 7, 0; if (i < 6) return result = 7, 0; result = i + d + (i == 6); }",
+        ),
+    ];
+    for (expected, text) in programs {
+        let text = format!("{PRELUDE}{input} unsigned result;\n{text}\n");
+        let map = LineMap::identity(text.as_bytes());
+        let read =
+            allways_c::read(text.as_bytes(), &map, DataModel::Lp64, Property::default()).expect("it is read");
+        let ends = explore::ends(&read.program, 200_000).expect("few states");
+        let found: BTreeSet<End> = ends.into_iter().map(|(end, _)| end).collect();
+        let wanted: BTreeSet<End> = expected.iter().map(|&value| End::Result(value)).collect();
+        assert_eq!(found, wanted, "{text}");
+    }
+}
