@@ -22,7 +22,7 @@ const PRELUDE: &str = "typedef unsigned long pthread_t; typedef unsigned pthread
     int pthread_key_create(pthread_key_t *, void (*)(void *)); int pthread_key_delete(pthread_key_t);
     int pthread_setspecific(pthread_key_t, const void *); void *pthread_getspecific(pthread_key_t);
     int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *); int pthread_mutex_destroy(pthread_mutex_t *);
-    void *malloc(unsigned long); void reach_error(void); int abs(int);\n";
+    void *malloc(unsigned long); void reach_error(void); int abs(int); int ffs(int);\n";
 
 /// How the runs of a program end.
 fn ends(text: &str) -> BTreeSet<End> {
@@ -49,6 +49,7 @@ fn bits_are_counted_as_compilers_count_them() {
         ("__builtin_clz(v)", 32),
         ("__builtin_ctz(v)", 32),
         ("__builtin_ffs(v)", 32),
+        ("ffs(v)", 32),
         ("__builtin_popcount(v)", 32),
         ("__builtin_parity(v)", 32),
         ("__builtin_clzl(v)", 64),
@@ -63,7 +64,7 @@ fn bits_are_counted_as_compilers_count_them() {
             let found = ends(&text);
             let [End::Result(found)] = found.into_iter().collect::<Vec<_>>()[..] else { panic!("{text}") };
             if native::compiler() {
-                let text = format!("#include <stdlib.h>\nunsigned result;\n{text}\n");
+                let text = format!("#include <stdlib.h>\n#include <strings.h>\nunsigned result;\n{text}\n");
                 assert_eq!(native::result(&text), found, "{text}");
             }
         }

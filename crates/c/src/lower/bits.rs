@@ -17,13 +17,18 @@ impl Lowering<'_> {
             let below = binary(Operator::Less, value.clone(), Model::Constant(0));
             return Ok(Some(vec![Model::If(Box::new(below), Box::new(negated), Box::new(value))]));
         }
-        let Some(word) = name.strip_prefix("__builtin_") else { return Ok(None) };
-        let word = word.trim_end_matches('l');
+        let whole = match name.strip_prefix("__builtin_") {
+            Some(whole) => whole,
+            // Those of the C library are the same.
+            None if matches!(name, "ffs" | "ffsl" | "ffsll") => name,
+            None => return Ok(None),
+        };
+        let word = whole.trim_end_matches('l');
         if !matches!(word, "clz" | "ctz" | "ffs" | "popcount" | "parity") {
             return Ok(None);
         }
         // An `l` at the end says that the argument has the width of `long`, two that of `long long`.
-        let bits: u8 = match name.len() - "__builtin_".len() - word.len() {
+        let bits: u8 = match whole.len() - word.len() {
             0 => 32,
             1 if self.unit.model == crate::typed::DataModel::Ilp32 => 32,
             _ => 64,
