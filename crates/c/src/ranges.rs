@@ -10,7 +10,7 @@
 use allways_model::program::{Binary, Edge, Expr, Op, Program, Slot, Target, Unary, Value};
 
 /// A choice is narrowed if so many values remain at most.
-const MOST_VALUES: u64 = 1 << 12;
+const MOST_VALUES: u64 = 64;
 
 /// Values from one to another.
 type Interval = (Value, Value);

@@ -64,9 +64,9 @@ const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
 /// How long the other engines are alone before random runs start: most bugs, and most proofs, take no longer.
 const WALKS_HEAD_START: Duration = Duration::from_millis(200);
 
-/// How long random runs are made, first and then again, with each number of threads if that is open; and at last if it is not.
-const WALKS_BUDGETS: [Duration; 3] =
-    [Duration::from_millis(300), Duration::from_millis(1000), Duration::from_secs(6)];
+/// How long random runs are made, first and then again, with each number of threads if that is open. No longer: they take time
+/// and memory from those that prove.
+const WALKS_BUDGETS: [Duration; 2] = [Duration::from_millis(300), Duration::from_millis(1000)];
 
 /// How long deadlocks are looked for in programs with integers, of which nothing here proves that there are none.
 const INTEGER_DEADLOCK_BUDGET: Duration = Duration::from_secs(5);
@@ -370,11 +370,9 @@ pub fn auto(forms: &Forms) -> Strategy {
         lanes.push((VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
     }
     if !question.bounded() && forms.has_property() {
-        let budgets = if forms.is_open() { &WALKS_BUDGETS[..2] } else { &WALKS_BUDGETS[..] };
-        let runs = |budget: &Duration| {
-            Strategy::Grow(*budget, Box::new(Strategy::Run(&Walks).certified().within(*budget)))
-        };
-        lanes.push((WALKS_HEAD_START, Strategy::Then(budgets.iter().map(runs).collect()).tried()));
+        let runs =
+            |budget| Strategy::Grow(budget, Box::new(Strategy::Run(&Walks).certified().within(budget)));
+        lanes.push((WALKS_HEAD_START, Strategy::Then(WALKS_BUDGETS.map(runs).to_vec()).tried()));
     }
     Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: true }
 }
