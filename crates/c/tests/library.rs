@@ -201,7 +201,7 @@ fn inputs_are_tried_where_they_matter() {
         ),
         (
             &[1, 2, 49, 50, 51],
-            "int main(void) { int i = __VERIFIER_nondet_int(); if (i == 100) result = i / 2; else if (i > 1000) result = 1; else if (i != 98 && i != 102) result = 2; else result = i / 2; }",
+            "int main(void) { int i = __VERIFIER_nondet_int(); if (i == 100) result = i / 2; else if (i > 110) result = 1; else if (i != 98 && i != 102) result = 2; else result = i / 2; }",
         ),
         (
             &[0, 1, 3, 6],
