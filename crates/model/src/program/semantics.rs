@@ -372,13 +372,11 @@ pub(super) fn take(
         Op::NoResult => return wrong(Wrong::NoResult),
         Op::Beyond => return Err(NoValue::TooLarge(edge.span)),
         Op::Assign(places, values, constraint) => {
-            let own = |(place, _): &(&Place, &Expr)| !matches!(place.target, Target::Others(_));
-            let (own, given): (Vec<_>, Vec<_>) = places.iter().zip(values).partition(own);
-            let evaluated: Result<Vec<Value>, NoValue> =
-                own.iter().map(|(_, expr)| expr.value(&scope, choices)).collect();
-            let own: Vec<Place> = own.into_iter().map(|(place, _)| place.clone()).collect();
-            give(&mut next, thread, &given, &scope, choices)?;
-            store(&mut next, thread, &own, &evaluated?, &scope, choices)?;
+            if places.iter().any(|place| matches!(place.target, Target::Others(_))) {
+                give(&mut next, thread, places, values, &scope, choices)?;
+            }
+            let values = evaluate(values, &scope, choices)?;
+            store(&mut next, thread, places, &values, &scope, choices)?;
             if let Some(constraint) = constraint {
                 let after = next.threads[thread].top().map_or(&[][..], |top| &top.locals);
                 let scope = Scope { next: Some((&next.shared, after)), ..scope };
@@ -535,7 +533,8 @@ pub fn store_results(
 fn give(
     state: &mut State,
     thread: usize,
-    given: &[(&Place, &Expr)],
+    places: &[Place],
+    values: &[Expr],
     scope: &Scope<'_>,
     choices: &mut Choices,
 ) -> Result<(), NoValue> {
@@ -544,7 +543,7 @@ fn give(
     for (_, other) in others.filter(|(other, of)| *other != thread && of.template == template) {
         let Some(frame) = other.stack.first_mut() else { continue };
         let before = frame.locals.clone();
-        for (place, expr) in given {
+        for (place, expr) in places.iter().zip(values) {
             let Target::Others(slot) = place.target else { continue };
             frame.locals[slot] = expr.for_other(&before).value(scope, choices)?;
         }
