@@ -83,3 +83,11 @@ fn containers_are_found_wherever_the_address_of_a_part_goes() {
     ];
     compare(&programs.iter().map(|text| ("", &text[..])).collect::<Vec<_>>());
 }
+
+#[test]
+fn a_call_in_a_place_does_not_change_what_is_stored() {
+    compare(&[(
+        "",
+        "int o[2]; int w(int a) { return a * 3; } int main(void) { o[w(2) & 1] ^= w(7); o[w(3) & 1] += w(5); result = o[0] * 100 + o[1]; }",
+    )]);
+}

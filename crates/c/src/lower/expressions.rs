@@ -652,7 +652,8 @@ impl Lowering<'_> {
             }
             ExprKind::AssignOp(operator, to, value, ty) => {
                 let operand = self.value(value)?;
-                let operand = self.settled(operand, span)?;
+                // A call in the place may use the variables of the one that gave the operand.
+                let operand = if acts(to) { self.kept(operand, span)? } else { self.settled(operand, span)? };
                 let computed = integer(ty, span)?;
                 let own = integer(&to.ty, span)?;
                 let bits = self.field_bits(to);
@@ -665,7 +666,7 @@ impl Lowering<'_> {
             ExprKind::AssignPointerAdd(to, index) => {
                 let size = self.pointee_size(&to.ty, span)?;
                 let index = self.value(index)?;
-                let index = self.settled(index, span)?;
+                let index = if acts(to) { self.kept(index, span)? } else { self.settled(index, span)? };
                 let offset = binary(Operator::Times, index, Model::Constant(size));
                 self.update(to, wanted, false, span, |old| binary(Operator::Plus, old, offset.clone()))
             }
@@ -742,7 +743,7 @@ impl Lowering<'_> {
             let values = self.values(value)?;
             let mut kept = Vec::new();
             for value in values {
-                kept.push(self.settled(value, span)?);
+                kept.push(if acts(to) { self.kept(value, span)? } else { self.settled(value, span)? });
             }
             let place = self.place(to)?;
             for (offset, value) in kept.into_iter().enumerate() {
