@@ -147,7 +147,7 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     if let Some(rejected) = outcome.rejected {
         return Err(rejected.into());
     }
-    let forms = outcome.instance.clone().map_or_else(|| forms.clone(), |instance| forms.at(instance));
+    let forms = forms.of(&outcome);
     let source = source_trace(&forms, &mut outcome)?;
     let confirmed = confirm_unreduced(&forms, &mut outcome, budget)?;
     let explanation = request.explain.then(|| explain(&forms, &outcome.verdict, budget));
@@ -237,7 +237,7 @@ fn confirm_unreduced(
         Certificate::Products(products) => !products.any_number() && products.facts() <= small,
         Certificate::Counted(_) | Certificate::Basis(_) | Certificate::Views(_) => false,
     };
-    if !few || *forms.instance() == Instance::Any || task.has_integers() {
+    if !few || outcome.coarse || *forms.instance() == Instance::Any || task.has_integers() {
         return Ok(None);
     }
     let Ok(Some(threads)) = task.threads_of(program, forms.instance()) else { return Ok(None) };

@@ -237,6 +237,7 @@ impl Reading<'_> {
             source,
             widened: None,
             exact: None,
+            coarse: None,
             narrowed: None,
         };
         Ok(Loaded { task, diagnostics, warnings: Vec::new() })
@@ -327,13 +328,14 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let mut diagnostics = Diagnostics::default();
     let mut left_out = Vec::new();
     let mut may_not_create = false;
-    let (mut weak, mut exact) = (None, None);
+    let (mut weak, mut exact, mut coarse) = (None, None, None);
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
             may_not_create = lowered.may_not_create && lowered.main_may_exit;
             weak = lowered.weak;
             exact = lowered.exact;
+            coarse = lowered.coarse;
             (Some(lowered.program), lowered.externals, lowered.widened)
         }
         Err(errors) => {
@@ -374,6 +376,10 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     if let Some(program) = exact {
         let model = Model::Program(Arc::new(program));
         loaded.task.exact = Some(Box::new(Task { model, widened: None, ..loaded.task.clone() }));
+    }
+    if let Some(program) = coarse.filter(|_| !property.deadlocks) {
+        let model = Model::Program(Arc::new(program));
+        loaded.task.coarse = Some(Box::new(Task { model, exact: None, ..loaded.task.clone() }));
     }
     if let Some((span, order)) = weak.filter(|_| !sequentially_consistent) {
         loaded.task.narrowed = Some(format!(

@@ -18,6 +18,8 @@ pub struct Claim<'a> {
     forms: Forms<'a>,
     /// The evidence, or why it is none for this task.
     evidence: Result<Evidence, String>,
+    /// The same about the task that may do more, whose proofs count.
+    coarse: Option<Box<Claim<'a>>>,
 }
 
 /// Why there is nothing to be checked.
@@ -43,7 +45,13 @@ pub fn read_claim<'a>(
     no_property: bool,
     text: &[u8],
 ) -> Result<Claim<'a>, NoClaim> {
-    let mut forms = forms(task, question, no_property)?;
+    let forms = forms(task, question, no_property)?;
+    let coarse = forms.coarse().and_then(|coarse| read_about(coarse, text).ok());
+    let coarse = coarse.filter(|claim| claim.is_counterexample() == Some(false)).map(Box::new);
+    Ok(Claim { coarse, ..read_about(forms, text)? })
+}
+
+fn read_about<'a>(mut forms: Forms<'a>, text: &[u8]) -> Result<Claim<'a>, NoClaim> {
     let header = Header::read(text);
     let crowd = forms.at(Instance::Any);
     if header.is_some_and(|header| header.any_number) && matches!(crowd.encoding(), Some(Ok(_))) {
@@ -54,7 +62,7 @@ pub fn read_claim<'a>(
     let evidence = match read.map_err(|reason| NoClaim::Input(LoadError::Stopped(reason)))? {
         Ok(evidence) => Ok(evidence),
         Err(bad) if header.is_some() => {
-            let hint = match task.numbers_taken(forms.instance()) {
+            let hint = match forms.task().and_then(|task| task.numbers_taken(forms.instance())) {
                 Some(_) => {
                     "; the program leaves open how many threads there are: give the --threads that check printed"
                 }
@@ -64,7 +72,7 @@ pub fn read_claim<'a>(
         }
         Err(bad) => return Err(NoClaim::NoEvidence(bad)),
     };
-    Ok(Claim { forms, evidence })
+    Ok(Claim { forms, evidence, coarse: None })
 }
 
 /// A run that was walked step by step.
@@ -78,17 +86,28 @@ pub struct Walked {
 impl Claim<'_> {
     /// What the evidence is called, if it is some.
     pub fn kind(&self) -> Option<&'static str> {
-        self.evidence.as_ref().ok().map(Evidence::kind)
+        let own = self.evidence.as_ref().ok().map(Evidence::kind);
+        own.or_else(|| self.coarse.as_ref()?.kind())
     }
 
     /// Whether it is a counterexample; rejected evidence is nothing.
     pub fn is_counterexample(&self) -> Option<bool> {
-        let evidence = self.evidence.as_ref().ok()?;
-        Some(matches!(evidence, Evidence::Counterexample(_)))
+        match &self.evidence {
+            Ok(evidence) => Some(matches!(evidence, Evidence::Counterexample(_))),
+            Err(_) => self.coarse.as_ref()?.is_counterexample(),
+        }
     }
 
     /// The checker's word.
     pub fn check(&self, budget: &Budget) -> Result<(), Rejection> {
+        let judged = self.check_exactly(budget);
+        match (&judged, &self.coarse) {
+            (Err(_), Some(coarse)) if coarse.check_exactly(budget).is_ok() => Ok(()),
+            _ => judged,
+        }
+    }
+
+    fn check_exactly(&self, budget: &Budget) -> Result<(), Rejection> {
         match &self.evidence {
             Err(text) => Err(Rejection::Malformed(text.clone())),
             Ok(evidence) => {

@@ -223,8 +223,11 @@ impl Report {
                 if let Certificate::Views(views) = certificate {
                     report.size = Some(views.size);
                 } else if forms.program().is_some() {
-                    report.certified_against =
-                        Some(if confirmed.is_some() { "program" } else { "reduced program" });
+                    report.certified_against = Some(match confirmed {
+                        _ if outcome.coarse => "abstract program",
+                        Some(_) => "program",
+                        None => "reduced program",
+                    });
                 }
                 answer.safe(certificate, &mut report);
             }

@@ -1,27 +1,30 @@
 //! Fewer values where any value will do.
 //!
 //! A program that gets any `int` has 2^32 ways to go on, but if all that ever happens to the value is that it is copied and
-//! compared with constants, then values on the same side of all these constants behave alike. Variables between which
-//! values are copied form a group, together with the constants that values of the group are compared with. Invariant: two
-//! states that differ only in values of a group that compare alike with all its constants have steps to states that differ
-//! only so, and go wrong alike. So of the values that may be chosen, those from one below the least constant to one above
-//! the greatest suffice. A group of which a value is used in any other way (in a sum, as an index, in a comparison of two
-//! variables) is left alone.
+//! compared with constants and with other such values for equality, then most values behave alike. Variables between which
+//! values are copied or compared form a group, together with the constants that values of the group are compared with;
+//! [`crate::domains`] says which values suffice, and why. A group of which a value is used in any other way (in a sum, as an
+//! index, in a comparison of two variables by order) is left alone.
 //!
 //! A choice that stays wide is left as it is: explicit search tries a few of its values, which may find a bug, and symbolic
 //! methods take it as it is.
 
-use allways_model::program::{Binary, Expr, Op, Place, ProcedureId, Program, Slot, Target, Unary, Value};
-
-/// A choice is narrowed if so many values remain at most.
-const MOST_VALUES: u64 = 1 << 12;
+use crate::domains::{Comparisons, MOST_VALUES, chosen};
+use allways_model::program::reduction;
+use allways_model::program::{
+    Binary, Count, Expr, Machine, Op, Place, ProcedureId, Program, Slot, Target, Unary, Value,
+};
+use std::collections::HashMap;
 
 /// Groups of variables.
-struct Groups {
+struct Groups<'p> {
+    program: &'p Program,
     parent: Vec<usize>,
-    /// The least and the greatest constant that values are compared with.
-    constants: Vec<Option<(Value, Value)>>,
+    /// What values are compared with.
+    compared: Vec<Comparisons>,
     spoiled: Vec<bool>,
+    /// How many values of a group there may be in a state and in the choices of a step, where somebody asked.
+    most: Option<Vec<Option<usize>>>,
     /// Where the local variables of each procedure start, and where its results do.
     locals: Vec<usize>,
     results: Vec<usize>,
@@ -31,7 +34,7 @@ struct Groups {
 #[derive(Default)]
 struct Sources {
     groups: Vec<usize>,
-    choices: usize,
+    choices: Vec<(Value, Value)>,
     constants: Vec<Value>,
     /// Whether it is computed after all.
     computed: bool,
@@ -39,24 +42,35 @@ struct Sources {
 
 /// Narrows the choices of a program.
 pub fn narrow(program: &mut Program) {
-    let mut groups = Groups::new(program);
+    let mut groups = Groups::of(program);
+    let mut narrowed: Vec<Vec<Op>> = Vec::with_capacity(program.locations.len());
     for location in &program.locations {
-        for edge in &location.edges {
-            groups.step(program, location.procedure, &edge.op);
-        }
+        let ops = location.edges.iter().map(|edge| {
+            let mut op = edge.op.clone();
+            narrow_at_once(&mut op);
+            groups.narrowed(op, location.procedure)
+        });
+        narrowed.push(ops.collect());
     }
-    for number in 0..program.locations.len() {
-        let procedure = program.locations[number].procedure;
-        for edge in 0..program.locations[number].edges.len() {
-            let mut op = program.locations[number].edges[edge].op.clone();
-            compared(&mut op);
-            program.locations[number].edges[edge].op = groups.narrowed(op, procedure, program);
-        }
+    for (location, ops) in program.locations.iter_mut().zip(narrowed) {
+        location.edges.iter_mut().zip(ops).for_each(|(edge, op)| edge.op = op);
     }
 }
 
+/// Whether all choices of a program are of values that can be listed.
+pub fn are_few(program: &Program) -> bool {
+    let mut few = true;
+    let edges = program.locations.iter().flat_map(|location| &location.edges);
+    for expr in edges.flat_map(|edge| edge.op.expressions()) {
+        expr.visit(&mut |part| {
+            few &= !matches!(part, Expr::Choose(low, high) if high.abs_diff(*low) >= MOST_VALUES as u64)
+        });
+    }
+    few
+}
+
 /// Calls a function with all expressions of a step, parts first.
-fn each_expr(op: &mut Op, see: &mut dyn FnMut(&mut Expr)) {
+pub fn each_expr(op: &mut Op, see: &mut dyn FnMut(&mut Expr)) {
     let (places, values): (&mut [Place], &mut [Expr]) = match op {
         Op::Assign(places, values, constraint) => {
             constraint.iter_mut().for_each(|expr| each_part(expr, see));
@@ -65,6 +79,9 @@ fn each_expr(op: &mut Op, see: &mut dyn FnMut(&mut Expr)) {
         Op::Call(_, values, places) => (places, values),
         Op::Return(values) | Op::Spawn(_, values) => (&mut [], values),
         Op::Guard(expr, _) | Op::Assert(expr) => (&mut [], std::slice::from_mut(expr)),
+        Op::Acquire(lock) | Op::Release(lock) => {
+            (&mut [], lock.element.as_mut().map_or(&mut [], |(_, index)| std::slice::from_mut(index)))
+        }
         _ => (&mut [], &mut []),
     };
     values.iter_mut().for_each(|expr| each_part(expr, see));
@@ -95,7 +112,7 @@ fn each_part(expr: &mut Expr, see: &mut dyn FnMut(&mut Expr)) {
 }
 
 /// Narrows choices that are compared at once with a constant, or brought into a range.
-fn compared(op: &mut Op) {
+fn narrow_at_once(op: &mut Op) {
     each_expr(op, &mut |expr| {
         if let Some((low, high)) = brought_into(expr) {
             *expr = Expr::Choose(low, high);
@@ -135,8 +152,9 @@ fn brought_into(expr: &Expr) -> Option<(Value, Value)> {
     }
 }
 
-impl Groups {
-    fn new(program: &Program) -> Groups {
+impl<'p> Groups<'p> {
+    /// The groups of a program, once all its steps are looked at.
+    fn of(program: &'p Program) -> Groups<'p> {
         let mut next = program.shared_slots();
         let mut starts = |lengths: Vec<usize>| {
             let mut starts = Vec::new();
@@ -148,12 +166,38 @@ impl Groups {
         };
         let locals = starts(program.procedures.iter().map(|procedure| procedure.slots()).collect());
         let results = starts(program.procedures.iter().map(|procedure| procedure.results.len()).collect());
-        Groups {
+        let mut groups = Groups {
+            program,
             parent: (0..next).collect(),
-            constants: vec![None; next],
+            compared: vec![Comparisons::default(); next],
             spoiled: vec![false; next],
+            most: None,
             locals,
             results,
+        };
+        for location in &program.locations {
+            location.edges.iter().for_each(|edge| groups.step(location.procedure, &edge.op));
+        }
+        groups.start();
+        groups
+    }
+
+    /// The initial values. A variable that starts with any value is like one whose value is computed.
+    fn start(&mut self) {
+        let program = self.program;
+        let shared = program.shared.iter().map(|variable| (0, variable));
+        let locals = program.procedures.iter().zip(self.locals.clone());
+        let locals = locals.flat_map(|(procedure, first)| {
+            procedure.locals.iter().skip(procedure.parameters).map(move |local| (first, local))
+        });
+        for (first, variable) in shared.chain(locals) {
+            for (slot, initial) in (first + variable.slot..).zip(&variable.initial) {
+                let group = self.find(slot);
+                match initial {
+                    Some(value) => _ = self.compared[group].stored.insert(*value),
+                    None => self.compared[group].computed = true,
+                }
+            }
         }
     }
 
@@ -172,10 +216,8 @@ impl Groups {
         }
         self.parent[right] = left;
         self.spoiled[left] |= self.spoiled[right];
-        self.constants[left] = match (self.constants[left], self.constants[right]) {
-            (Some((low, high)), Some((least, most))) => Some((low.min(least), high.max(most))),
-            (left, right) => left.or(right),
-        };
+        let joined = std::mem::take(&mut self.compared[right]);
+        self.compared[left].join(joined);
     }
 
     fn spoil(&mut self, group: usize) {
@@ -183,10 +225,10 @@ impl Groups {
         self.spoiled[group] = true;
     }
 
-    fn compare(&mut self, group: usize, constant: Value) {
+    /// What values of a group are compared with.
+    fn compared(&mut self, group: usize) -> &mut Comparisons {
         let group = self.find(group);
-        let (low, high) = self.constants[group].unwrap_or((constant, constant));
-        self.constants[group] = Some((low.min(constant), high.max(constant)));
+        &mut self.compared[group]
     }
 
     /// The group of some slots, which are taken for one.
@@ -195,7 +237,7 @@ impl Groups {
         first
     }
 
-    fn step(&mut self, program: &Program, here: ProcedureId, op: &Op) {
+    fn step(&mut self, here: ProcedureId, op: &Op) {
         match op {
             Op::Assign(places, values, constraint) => {
                 for (place, value) in places.iter().zip(values) {
@@ -206,14 +248,14 @@ impl Groups {
             }
             Op::Guard(expr, _) | Op::Assert(expr) => self.used(here, expr),
             Op::Call(callee, arguments, places) => {
-                self.pass(program, here, *callee, arguments);
+                self.pass(here, *callee, arguments);
                 for (number, place) in places.iter().enumerate() {
                     let to = self.place(here, &place.target);
                     self.join(self.results[callee.index()] + number, to);
                 }
             }
             Op::Spawn(template, arguments) => {
-                self.pass(program, here, program.templates[*template].body, arguments);
+                self.pass(here, self.program.templates[*template].body, arguments);
             }
             Op::Return(results) => {
                 for (number, value) in results.iter().enumerate() {
@@ -235,8 +277,8 @@ impl Groups {
         }
     }
 
-    fn pass(&mut self, program: &Program, here: ProcedureId, callee: ProcedureId, arguments: &[Expr]) {
-        for (parameter, argument) in program.procedures[callee].locals.iter().zip(arguments) {
+    fn pass(&mut self, here: ProcedureId, callee: ProcedureId, arguments: &[Expr]) {
+        for (parameter, argument) in self.program.procedures[callee].locals.iter().zip(arguments) {
             self.flow(here, argument, self.locals[callee.index()] + parameter.slot);
         }
     }
@@ -267,6 +309,10 @@ impl Groups {
         for group in sources.groups {
             self.join(to, group);
         }
+        let to = self.compared(to);
+        to.stored.extend(sources.constants);
+        to.choices.extend(sources.choices);
+        to.computed |= sources.computed;
     }
 
     /// What the value of an expression is a copy of. Whatever is used on the way is noted.
@@ -275,7 +321,7 @@ impl Groups {
             |groups: &mut Self, group| Sources { groups: vec![groups.find(group)], ..Sources::default() };
         match expr {
             Expr::Constant(value) => Sources { constants: vec![*value], ..Sources::default() },
-            Expr::Choose(..) => Sources { choices: 1, ..Sources::default() },
+            Expr::Choose(low, high) => Sources { choices: vec![(*low, *high)], ..Sources::default() },
             Expr::Shared(slot) | Expr::NextShared(slot) => group(self, *slot),
             Expr::Local(slot) | Expr::NextLocal(slot) => {
                 let slot = self.local(here, *slot);
@@ -297,16 +343,61 @@ impl Groups {
                 let mut sources = self.sources(here, then);
                 let other = self.sources(here, other);
                 sources.groups.extend(other.groups);
-                sources.choices += other.choices;
+                sources.choices.extend(other.choices);
                 sources.constants.extend(other.constants);
                 sources.computed |= other.computed;
                 sources
             }
+            // The value of the second operand, unless the first decides.
+            Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, _) => {
+                self.used(here, left);
+                let mut sources = self.sources(here, right);
+                sources.constants.push(Value::from(*operator == Binary::Or));
+                sources
+            }
+            // A conversion to a type that has all the values.
+            Expr::Unary(Unary::Wrap(machine), part) if self.fits(here, part, *machine) => {
+                self.sources(here, part)
+            }
             _ => {
                 self.used(here, expr);
-                Sources { computed: true, ..Sources::default() }
+                let truth = match expr {
+                    Expr::Unary(Unary::Not, _) => true,
+                    Expr::Binary(operator, ..) => compares(*operator),
+                    _ => false,
+                };
+                match truth {
+                    true => Sources { constants: vec![0, 1], ..Sources::default() },
+                    false => Sources { computed: true, ..Sources::default() },
+                }
             }
         }
+    }
+
+    /// Whether all values of a variable are numbers of a machine.
+    fn fits(&self, here: ProcedureId, expr: &Expr, machine: Machine) -> bool {
+        let variables = match expr {
+            Expr::Shared(_) | Expr::SharedElement(..) => &self.program.shared,
+            Expr::Local(_) | Expr::LocalElement(..) => &self.program.procedures[here].locals,
+            _ => return false,
+        };
+        let (Expr::Shared(slot)
+        | Expr::Local(slot)
+        | Expr::SharedElement(slot, ..)
+        | Expr::LocalElement(slot, ..)) = expr
+        else {
+            return false;
+        };
+        let length = match expr {
+            Expr::SharedElement(_, length, ..) | Expr::LocalElement(_, length, ..) => *length,
+            _ => 1,
+        };
+        let first = variables.partition_point(|variable| variable.slot + variable.slots() <= *slot);
+        let (low, high) = machine.bounds();
+        variables[first..].iter().take_while(|variable| variable.slot < slot + length).all(|variable| {
+            let bounds = variable.ty.bounds();
+            bounds.is_some_and(|(least, most)| low <= i128::from(least) && i128::from(most) <= high)
+        })
     }
 
     /// An expression whose value itself matters: none of its parts may be narrowed.
@@ -328,16 +419,21 @@ impl Groups {
             }
             Expr::Binary(operator, left, right, _) => {
                 let (left, right) = (self.sources(here, left), self.sources(here, right));
+                let plain = |sources: &Sources| !sources.computed && sources.choices.is_empty();
+                let equality = matches!(operator, Binary::Equal | Binary::Unequal);
+                let both = !left.groups.is_empty() && !right.groups.is_empty();
+                if both && equality && plain(&left) && plain(&right) {
+                    self.compare_all(&left, &right);
+                    return;
+                }
                 for (one, other) in [(&left, &right), (&right, &left)] {
-                    let known = compares(*operator)
-                        && !other.computed
-                        && other.groups.is_empty()
-                        && other.choices == 0;
                     for &group in &one.groups {
-                        if known {
-                            other.constants.iter().for_each(|&constant| self.compare(group, constant));
-                        } else {
+                        if !(compares(*operator) && plain(other) && other.groups.is_empty()) {
                             self.spoil(group);
+                        } else if equality {
+                            self.compared(group).equal.extend(&other.constants);
+                        } else {
+                            self.compared(group).ordered.extend(&other.constants);
                         }
                     }
                 }
@@ -349,11 +445,24 @@ impl Groups {
             }
             Expr::Constant(_) | Expr::Choose(..) => {}
             // A variable that is a truth value.
-            _ => self.computed(here, expr),
+            _ => {
+                for group in self.sources(here, expr).groups {
+                    self.compared(group).equal.insert(0);
+                }
+            }
         }
     }
 
-    fn narrowed(&mut self, op: Op, here: ProcedureId, program: &Program) -> Op {
+    /// Values of variables are compared with each other, for equality.
+    fn compare_all(&mut self, left: &Sources, right: &Sources) {
+        let Some(&first) = left.groups.first() else { return };
+        left.groups.iter().chain(&right.groups).for_each(|&group| self.join(first, group));
+        let compared = self.compared(first);
+        compared.among = true;
+        compared.stored.extend(left.constants.iter().chain(&right.constants));
+    }
+
+    fn narrowed(&mut self, op: Op, here: ProcedureId) -> Op {
         match op {
             Op::Assign(places, values, constraint) => {
                 let values = places
@@ -366,12 +475,10 @@ impl Groups {
                     .collect();
                 Op::Assign(places, values, constraint)
             }
-            Op::Call(callee, arguments, places) => {
-                Op::Call(callee, self.passed(program, callee, arguments), places)
-            }
+            Op::Call(callee, arguments, places) => Op::Call(callee, self.passed(callee, arguments), places),
             Op::Spawn(template, arguments) => {
-                let body = program.templates[template].body;
-                Op::Spawn(template, self.passed(program, body, arguments))
+                let body = self.program.templates[template].body;
+                Op::Spawn(template, self.passed(body, arguments))
             }
             Op::Return(values) => {
                 let numbered = values.into_iter().enumerate();
@@ -385,8 +492,8 @@ impl Groups {
         }
     }
 
-    fn passed(&mut self, program: &Program, callee: ProcedureId, arguments: Vec<Expr>) -> Vec<Expr> {
-        let parameters = program.procedures[callee].locals.iter().map(|parameter| parameter.slot);
+    fn passed(&mut self, callee: ProcedureId, arguments: Vec<Expr>) -> Vec<Expr> {
+        let parameters = self.program.procedures[callee].locals.iter().map(|parameter| parameter.slot);
         let both: Vec<(Slot, Expr)> = parameters.zip(arguments).collect();
         both.into_iter().map(|(slot, value)| self.narrow(value, self.locals[callee.index()] + slot)).collect()
     }
@@ -408,23 +515,84 @@ impl Groups {
         }
         match value {
             Expr::Choose(low, high) => {
-                let (least, most) = match self.constants[group] {
-                    Some((least, most)) => (least.saturating_sub(1), most.saturating_add(1)),
-                    // Nobody looks.
-                    None => (0, 0),
-                };
-                let (least, most) = (least.clamp(low, high), most.clamp(low, high));
-                if most.abs_diff(least) < MOST_VALUES {
-                    Expr::Choose(least, most)
-                } else {
-                    Expr::Choose(low, high)
-                }
+                let many = if self.compared[group].among { self.most(group) } else { Some(1) };
+                let values = many.and_then(|many| self.compared[group].suffice(low, high, many));
+                values.map_or(Expr::Choose(low, high), |values| chosen(&values))
             }
             Expr::If(condition, then, other) => {
                 Expr::If(condition, Box::new(self.narrow(*then, group)), Box::new(self.narrow(*other, group)))
             }
             value => value,
         }
+    }
+
+    /// How many values of a group there may be in a state and in the choices of a step; nothing if there is no bound.
+    fn most(&mut self, group: usize) -> Option<usize> {
+        if self.most.is_none() {
+            self.most = Some(self.count());
+        }
+        self.most.as_ref()?[group]
+    }
+
+    fn count(&mut self) -> Vec<Option<usize>> {
+        let program = self.program;
+        let roots: Vec<usize> = (0..self.parent.len()).map(|slot| self.find(slot)).collect();
+        let count = |compared: &Comparisons| (compared.among && !compared.computed).then_some(0);
+        let mut most: Vec<Option<usize>> = self.compared.iter().map(count).collect();
+        // A step chooses one value at most for each variable that it writes.
+        let (mut most_choices, mut passed) = (vec![0; most.len()], 0);
+        for location in &program.locations {
+            for op in location.edges.iter().map(|edge| &edge.op) {
+                let mut chosen: HashMap<usize, usize> = HashMap::new();
+                match op {
+                    Op::Assign(places, ..) => {
+                        for place in places {
+                            *chosen
+                                .entry(roots[self.group_of(location.procedure, &place.target)])
+                                .or_default() += 1;
+                        }
+                    }
+                    Op::Call(_, values, _) | Op::Spawn(_, values) | Op::Return(values) => {
+                        passed = passed.max(values.len());
+                    }
+                    _ => {}
+                }
+                for (group, choices) in chosen {
+                    most_choices[group] = choices.max(most_choices[group]);
+                }
+            }
+        }
+        for (most, choices) in most.iter_mut().zip(most_choices) {
+            *most = most.map(|most| most + choices.max(passed));
+        }
+        for &root in &roots[..program.shared_slots()] {
+            most[root] = most[root].map(|most| most + 1);
+        }
+        let live = reduction::live(program);
+        let mut together = vec![0; most.len()];
+        for (number, procedure) in program.procedures.iter().enumerate() {
+            let own = &roots[self.locals[number]..][..procedure.slots()];
+            let mut largest: HashMap<usize, usize> = own.iter().map(|&root| (root, 0)).collect();
+            let here = program.locations.iter().zip(&live);
+            for (_, live) in here.filter(|(here, _)| here.procedure.index() == number) {
+                let alive = || live.iter().zip(own).filter(|&(&live, _)| live).map(|(_, &root)| root);
+                alive().for_each(|root| together[root] += 1);
+                for root in alive() {
+                    let count = std::mem::take(&mut together[root]);
+                    largest.entry(root).and_modify(|largest| *largest = count.max(*largest));
+                }
+            }
+            // Of procedures that are called there may be many activations.
+            let body = program.templates.iter().find(|template| template.body.index() == number);
+            let threads = match body.filter(|body| !body.spawned).map(|body| body.count) {
+                Some(Count::Fixed(threads)) => Some(threads),
+                Some(Count::Any) | None => None,
+            };
+            for (root, largest) in largest {
+                most[root] = most[root].and_then(|most| Some(most + threads? * largest));
+            }
+        }
+        most
     }
 }
 

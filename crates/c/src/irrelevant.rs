@@ -45,7 +45,7 @@ pub fn forget(program: &mut Program) {
 }
 
 /// Whether evaluating an expression may be a violation.
-fn can_fail(expr: &Expr) -> bool {
+pub fn can_fail(expr: &Expr) -> bool {
     let mut fails = false;
     expr.visit(&mut |part| {
         fails |= match part {

@@ -6,7 +6,11 @@
 //! `races` watches for data races if they are asked for; [`fuse`](mod@fuse) joins the steps that no other thread can see.
 
 pub mod annotations;
+mod bounds;
 mod choices;
+mod coarse;
+mod compact;
+mod domains;
 pub mod fuse;
 mod indeterminate;
 mod irrelevant;
@@ -20,6 +24,7 @@ pub mod property;
 mod races;
 mod ranges;
 pub mod sema;
+mod settled;
 pub mod slots;
 pub mod source;
 pub mod typed;
@@ -53,18 +58,35 @@ pub fn read(
         }
         races::watch(&mut lowered);
     }
-    finish(&mut lowered.program);
-    lowered.exact.iter_mut().for_each(finish);
+    lowered.coarse = finish(&mut lowered.program);
+    if let Some(exact) = &mut lowered.exact {
+        finish(exact);
+    }
     Ok(lowered)
 }
 
-/// Makes a program smaller.
-fn finish(program: &mut Program) {
+/// Makes a program smaller; says which program may do more, and has no wide data, if there is one.
+fn finish(program: &mut Program) -> Option<Program> {
     fuse::forget_unreachable(program);
     let apart = webs::split(program);
+    settled::replace(program);
     irrelevant::forget(program);
     choices::narrow(program);
     ranges::narrow(program);
-    webs::join(program, &apart);
-    fuse::fuse(program);
+    let mut coarse = coarse::coarse(program);
+    if let Some(coarse) = &mut coarse {
+        irrelevant::forget(coarse);
+        choices::narrow(coarse);
+    }
+    let coarse = coarse.filter(choices::are_few);
+    let end = |mut program: Program| {
+        webs::join(&mut program, &apart);
+        fuse::fuse(&mut program);
+        program
+    };
+    *program = end(std::mem::take(program));
+    coarse.map(|mut coarse| {
+        compact::compact(&mut coarse);
+        end(coarse)
+    })
 }

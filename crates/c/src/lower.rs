@@ -49,7 +49,7 @@ use allways_model::program::{
     Value, Variable,
 };
 use body::Body;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use threads::{Alike, Start};
 
 /// The address of slot 0.
@@ -90,6 +90,8 @@ pub struct Lowered {
     pub special: HashMap<LocationId, (allways_model::program::Target, Kind)>,
     /// If there are such places: the program with an end of what is followed there, whose counterexamples are real.
     pub exact: Option<Program>,
+    /// If data is wide: a program without wide data that may do more, whose proofs are real.
+    pub coarse: Option<Program>,
 }
 
 type Result<T> = std::result::Result<T, CError>;
@@ -171,11 +173,15 @@ struct Lowering<'u> {
     key_states: Option<ObjectId>,
     /// Memory that was allocated, by site and body.
     heap: BTreeMap<(usize, usize), heap::Pool>,
+    /// How many pools of memory there are.
+    pools: usize,
     sites: HashMap<Site, usize>,
     /// The types of what calls allocate.
     allocated: HashMap<Site, Type>,
     /// Variables that nobody ever writes, and their values.
     constants: HashMap<VariableId, i128>,
+    /// Local variables that are written by nothing but their declaration or a call.
+    steady: HashSet<VariableId>,
     /// Variables that only input changes, and their initial values.
     likely: HashMap<VariableId, i128>,
     /// Accesses through pointers, by class, to be checked against the objects there.
@@ -208,7 +214,7 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         return refuse(Span::default(), "expected a function `main`, found none");
     };
     let pointers = Pointers::of(unit);
-    let [constants, likely] = constants::find(unit, &pointers);
+    let ([constants, likely], steady) = constants::find(unit, &pointers);
     let lowered = Lowered {
         program: Program::default(),
         externals: BTreeSet::new(),
@@ -220,6 +226,7 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         cells: Vec::new(),
         special: HashMap::new(),
         exact: None,
+        coarse: None,
     };
     let mut lowering = Lowering {
         unit,
@@ -227,6 +234,7 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         pointers,
         constants,
         likely,
+        steady,
         objects: Vec::new(),
         statics: HashMap::new(),
         locations: Vec::new(),
@@ -247,6 +255,7 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         keys: keys::find(unit),
         key_states: None,
         heap: BTreeMap::new(),
+        pools: 0,
         sites: HashMap::new(),
         allocated: heap::allocations(unit),
         accesses: Vec::new(),

@@ -61,7 +61,7 @@ pub fn confirm(forms: &Forms, outcome: &mut Outcome, budget: &Budget) {
         return;
     }
     let started = Instant::now();
-    let forms = outcome.instance.clone().map_or_else(|| forms.clone(), |instance| forms.at(instance));
+    let forms = forms.of(outcome);
     let Some(evidence) = outcome.verdict.evidence() else { return };
     let claim = if matches!(evidence, EvidenceRef::Certificate(_)) { "safe" } else { "unsafe" };
     let accepted = check_evidence(&forms, evidence, budget);
@@ -93,10 +93,10 @@ pub struct Shortened {
 
 /// Replaces an accepted trace by the shortest one that is found, once that is accepted, too.
 pub fn shorten(forms: &Forms, outcome: &mut Outcome, budget: &Budget) -> Shortened {
+    let forms = forms.of(outcome);
     let Verdict::Unsafe(Counterexample::Trace(known)) = &mut outcome.verdict else {
         return Shortened::default();
     };
-    let forms = outcome.instance.clone().map_or_else(|| forms.clone(), |instance| forms.at(instance));
     let Ok(form) = forms.pushdown() else { return Shortened::default() };
     let (system, property) = (&*form.system, &form.question.property);
     let started = Instant::now();

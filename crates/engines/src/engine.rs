@@ -274,6 +274,8 @@ pub struct Outcome {
     pub engine: Option<&'static Info>,
     /// The instance of the task that the answer is about, if it is not the one that was asked about.
     pub instance: Option<Instance>,
+    /// Whether it is about the coarse task.
+    pub coarse: bool,
     /// Whether a checker has accepted the evidence.
     pub certified: bool,
     /// Evidence that a checker has rejected: a bug, and the end of the check.
@@ -292,6 +294,7 @@ impl Outcome {
             figures,
             engine: None,
             instance: None,
+            coarse: false,
             certified: false,
             rejected: None,
             checking: Duration::ZERO,

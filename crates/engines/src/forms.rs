@@ -9,7 +9,7 @@
 
 use crate::above::thread_modular;
 use crate::budget::Budget;
-use crate::engine::Question;
+use crate::engine::{Outcome, Question};
 use crate::journal::Journal;
 use allways_evidence::counted::{Counting, counters_of};
 use allways_evidence::counters::Run;
@@ -46,11 +46,12 @@ enum Source<'a> {
 
 #[derive(Default)]
 struct Made {
-    journal: Journal,
+    journal: Arc<Journal>,
     reduction: OnceLock<Arc<Reduction>>,
     encodings: Mutex<HashMap<Threads, Result<Arc<Encoded>, NoEncoding>>>,
     counted: Mutex<Option<Arc<CountedForm>>>,
     counted_run: Mutex<Option<Arc<CountedRun>>>,
+    coarse: OnceLock<Arc<Made>>,
 }
 
 /// A pushdown system.
@@ -149,6 +150,21 @@ impl<'a> Forms<'a> {
     #[must_use]
     pub fn at(&self, instance: Instance) -> Forms<'a> {
         Forms { instance, ..self.clone() }
+    }
+
+    /// The task that may do more, whose proofs count, if there is one.
+    pub fn coarse(&self) -> Option<Forms<'a>> {
+        let task = self.task()?.coarse.as_deref()?;
+        let make = || Arc::new(Made { journal: self.made.journal.clone(), ..Made::default() });
+        let made = self.made.coarse.get_or_init(make).clone();
+        Some(Forms { source: Source::Task(task), made, ..self.clone() })
+    }
+
+    /// What an outcome is about.
+    #[must_use]
+    pub fn of(&self, outcome: &Outcome) -> Forms<'a> {
+        let forms = self.coarse().filter(|_| outcome.coarse).unwrap_or_else(|| self.clone());
+        outcome.instance.clone().map_or_else(|| forms.clone(), |instance| forms.at(instance))
     }
 
     /// The instance.

@@ -102,6 +102,9 @@ pub enum Strategy {
     /// With one thread, two, three, four if the task leaves the number open, all but the last for so long at most; otherwise
     /// just as the task says.
     Grow(Duration, Box<Strategy>),
+    /// What is used for a fixed and for any number of threads, on the task that may do more, if there is one: a proof or
+    /// nothing.
+    Coarse,
     /// If a limit of the program was hit, perhaps in states that no run reaches: forgets that, and looks again.
     IfLimitsHit(Box<Strategy>),
 }
@@ -178,6 +181,11 @@ impl Strategy {
                 Some(outcome)
             }
             Strategy::Grow(small, strategy) => grow(*small, strategy, forms, budget),
+            Strategy::Coarse => {
+                let coarse = forms.coarse()?;
+                let outcome = listing(&coarse).run(&coarse, budget)?;
+                matches!(outcome.verdict, Verdict::Safe(_)).then_some(Outcome { coarse: true, ..outcome })
+            }
             Strategy::IfLimitsHit(strategy) => {
                 if !(forms.limits_hit() && forms.reset_limits()) {
                     return None;
@@ -326,14 +334,9 @@ fn ended(outcome: Option<Outcome>) -> Outcome {
     outcome.unwrap_or_else(|| Outcome::unknown(StopReason::GaveUp("there is nothing to do".to_string())))
 }
 
-/// What is used where no engine is named.
-pub fn auto(forms: &Forms) -> Strategy {
+/// Engines that list states, with few threads and with any number.
+fn listing(forms: &Forms) -> Strategy {
     let question = forms.question();
-    if forms.counters().is_some() {
-        return Strategy::Run(&COVERABILITY);
-    }
-    let Some(task) = forms.task().filter(|task| task.program().is_some()) else { return portfolio(forms) };
-    let deadlock = question.property.deadlock;
     let few = Strategy::Then(vec![
         Strategy::Portfolio.certified(),
         Strategy::IfLimitsHit(Box::new(Strategy::Run(&Free).certified().within(EXACT_BUDGET))).tried(),
@@ -342,7 +345,7 @@ pub fn auto(forms: &Forms) -> Strategy {
     if !question.bounded() {
         let modular = Strategy::Then(MODULAR.map(Strategy::Run).to_vec());
         parts.insert(0, modular.certified().within(MODULAR_BUDGET).any_number().tried());
-        if !deadlock {
+        if !question.property.deadlock {
             let count = |engine: &'static dyn Engine, share| {
                 Strategy::Run(engine).certified().within(share).any_number().tried()
             };
@@ -355,19 +358,31 @@ pub fn auto(forms: &Forms) -> Strategy {
             parts.push(count(&COVERABILITY, COVERABILITY_LATE_BUDGET));
         }
     }
+    Strategy::Then(parts)
+}
+
+/// What is used where no engine is named.
+pub fn auto(forms: &Forms) -> Strategy {
+    let question = forms.question();
+    if forms.counters().is_some() {
+        return Strategy::Run(&COVERABILITY);
+    }
+    let Some(task) = forms.task().filter(|task| task.program().is_some()) else { return portfolio(forms) };
+    let deadlock = question.property.deadlock;
     let integers = task.has_integers();
     let wide = !question.bounded() && task.has_wide_values() && (!deadlock || integers);
+    let mut first = listing(forms);
     if wide && integers {
         let hunt = Strategy::Run(&Free).certified().within(BUG_HUNT_BUDGET).growing().tried();
-        parts.insert(0, hunt);
+        first = Strategy::Then(vec![hunt, first]);
     }
-    let mut first = Strategy::Then(parts);
     if wide && deadlock {
         first = first.within(INTEGER_DEADLOCK_BUDGET);
     }
     let mut lanes = vec![(Duration::ZERO, first)];
     if wide && !deadlock {
         lanes.push((VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
+        lanes.push((VIEWS_HEAD_START, Strategy::Coarse));
     }
     if !question.bounded() && forms.has_property() {
         let runs =

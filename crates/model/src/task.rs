@@ -31,6 +31,8 @@ pub struct Task {
     pub widened: Option<String>,
     /// The same question about a model that stops where this one may do more, so that its counterexamples are real.
     pub exact: Option<Box<Task>>,
+    /// The same question about a model that may do more and has less data, so that its proofs are real. Not for deadlocks.
+    pub coarse: Option<Box<Task>>,
     /// Why what it was read from may do more than the model, so that a proof says less than it seems to.
     pub narrowed: Option<String>,
 }
@@ -84,7 +86,7 @@ impl Task {
     /// The question whether a model can go wrong.
     pub fn new(model: Model) -> Task {
         let (property, threads, source) = (Property::default(), Counts::default(), Source::default());
-        Task { model, property, threads, source, widened: None, exact: None, narrowed: None }
+        Task { model, property, threads, source, widened: None, exact: None, coarse: None, narrowed: None }
     }
 
     /// The program, if it is one.

@@ -121,7 +121,16 @@ impl Lowering<'_> {
         for argument in arguments.iter().skip(called.parameters.len()) {
             self.effect(argument)?;
         }
-        self.inline_with(function, bound, values, span)
+        // Parameters that keep the constant that they are given are like constants, until the call returns.
+        let steady = called.parameters.iter().zip(arguments).filter_map(|(&parameter, argument)| {
+            let value = self.constant_value(argument).filter(|_| self.steady.contains(&parameter))?;
+            Some((parameter, value))
+        });
+        let steady: Vec<(VariableId, i128)> = steady.collect();
+        self.constants.extend(steady.iter().copied());
+        let results = self.inline_with(function, bound, values, span);
+        steady.iter().for_each(|(parameter, _)| _ = self.constants.remove(parameter));
+        results
     }
 
     /// A call of a function with a body, with one argument.

@@ -9,8 +9,11 @@ use std::collections::{HashMap, HashSet};
 
 /// The integers that have one value: of those that live for the whole run, those that are never written and whose address is
 /// not taken, and those that are never written by a name but whose address is taken; and local ones of the first kind that are
-/// declared with a constant.
-pub(super) fn find(unit: &Unit, pointers: &Pointers) -> [HashMap<VariableId, i128>; 2] {
+/// declared with a constant. And the local ones that are written by nothing but a declaration or a call.
+pub(super) fn find(
+    unit: &Unit,
+    pointers: &Pointers,
+) -> ([HashMap<VariableId, i128>; 2], HashSet<VariableId>) {
     let mut written: HashSet<VariableId> = HashSet::new();
     let mut taken: HashSet<VariableId> = pointers.escapes.clone();
     let mut declared: HashMap<VariableId, i128> = HashMap::new();
@@ -51,9 +54,16 @@ pub(super) fn find(unit: &Unit, pointers: &Pointers) -> [HashMap<VariableId, i12
         };
         value.filter(|_| plain).map(|value| (id, value))
     };
+    let steady = |&(number, variable): &(usize, &crate::typed::Variable)| {
+        let id = VariableId(number);
+        let local = matches!((&variable.ty, &variable.storage), (Type::Int(_), Storage::Automatic(_)));
+        local && !written.contains(&id) && !taken.contains(&id)
+    };
+    let steady =
+        unit.variables.iter().enumerate().filter(steady).map(|(number, _)| VariableId(number)).collect();
     let (likely, sure) =
         unit.variables.iter().enumerate().filter_map(constant).partition(|(id, _)| taken.contains(id));
-    [sure, likely]
+    ([sure, likely], steady)
 }
 
 impl Lowering<'_> {

@@ -228,11 +228,17 @@ impl Lowering<'_> {
                 let size = self.pointee_size(&left.ty, span)?;
                 let (left, right) = self.pair(left, right)?;
                 let distance = binary(Operator::Minus, left, right);
-                if size == 1 {
-                    distance
-                } else {
-                    Model::Binary(Operator::Divide, Box::new(distance), Box::new(Model::Constant(size)), span)
-                }
+                let distance = match size {
+                    1 => distance,
+                    size => Model::Binary(
+                        Operator::Divide,
+                        Box::new(distance),
+                        Box::new(Model::Constant(size)),
+                        span,
+                    ),
+                };
+                // Of two objects, or far outside of one, it may be more than fits.
+                wrapped(integer(&expr.ty, span)?, distance)
             }
             ExprKind::Unary(Unary::Not, part) => {
                 let condition = self.condition(part)?;

@@ -1,4 +1,5 @@
-//! Memory from `malloc`: each site has a pool of objects, which are given out one after the other.
+//! Memory from `malloc`: each site has a pool of objects, which are given out one after the other. A call that is made once at
+//! most has an object of its own.
 //!
 //! When the pool of a site is used up, the run is not followed any further, so that "safe" cannot come out. Before each object
 //! lies a slot that says whether it has been given out and not been freed: to free anything else is a violation. What was
@@ -28,6 +29,7 @@ const ELEMENTS: i128 = 16;
 pub(super) struct Pool {
     object: ObjectId,
     size: usize,
+    /// How many have been given out.
     next: Slot,
     /// The most bytes that fit, if it is not known how many are asked for.
     most: Option<Value>,
@@ -46,13 +48,19 @@ impl Lowering<'_> {
         if self.body.many {
             return refuse(span, "memory is allocated by any number of threads");
         }
-        let site = self.site(call);
-        let key = (site, self.body.number);
-        let pool = match self.heap.get(&key) {
-            Some(&pool) => pool,
-            None => self.pool(call, bytes, times, zero, span)?,
+        let once = !self.in_loop(span) && !self.body.is_procedure;
+        let pool = match once {
+            true => self.pool(call, bytes, times, zero, 1, span)?,
+            false => {
+                let key = (self.site(call), self.body.number);
+                let pool = match self.heap.get(&key) {
+                    Some(&pool) => pool,
+                    None => self.pool(call, bytes, times, zero, POOL, span)?,
+                };
+                self.heap.insert(key, pool);
+                pool
+            }
         };
-        self.heap.insert(key, pool);
         let mut enough = Model::Constant(1);
         if let Some(most) = pool.most {
             let mut asked = self.value(bytes)?;
@@ -64,21 +72,29 @@ impl Lowering<'_> {
             let asked = self.kept(asked, span)?;
             enough = binary(Operator::LessEqual, asked, Model::Constant(most));
         }
+        let next = Model::Shared(pool.next);
+        let within = match (once, enough) {
+            (true, enough) => enough,
+            (false, enough) => {
+                let within = binary(Operator::Less, next.clone(), Model::Constant(POOL as Value));
+                binary(Operator::And, enough, within)
+            }
+        };
+        if within != Model::Constant(1) {
+            let here = self.here;
+            let (fits, over) = (self.location(span), self.location(span));
+            self.edge(here, Op::Guard(within.clone(), true), fits, span);
+            self.edge(here, Op::Guard(within, false), over, span);
+            self.edge(over, Op::Beyond, over, span);
+            self.here = fits;
+        }
+        if once {
+            self.store(&Target::Shared(pool.object.slot(0)), Model::Constant(THERE), span)?;
+            return Ok(address_of(pool.object.slot(1)));
+        }
         // The next one: the count goes up, and the address follows from it.
         let slot = self.temporary(span);
-        let next = Model::Shared(pool.next);
         let more = binary(Operator::Plus, next.clone(), Model::Constant(1));
-        let within = binary(Operator::Less, next.clone(), Model::Constant(POOL as Value));
-        let within = match enough {
-            Model::Constant(_) => within,
-            enough => binary(Operator::And, enough, within),
-        };
-        let here = self.here;
-        let (fits, over) = (self.location(span), self.location(span));
-        self.edge(here, Op::Guard(within.clone(), true), fits, span);
-        self.edge(here, Op::Guard(within, false), over, span);
-        self.edge(over, Op::Beyond, over, span);
-        self.here = fits;
         let stride = pool.size + 1;
         let offset = binary(Operator::Times, next.clone(), Model::Constant(stride as Value));
         let address = binary(Operator::Plus, address_of(pool.object.slot(1)), offset.clone());
@@ -128,6 +144,7 @@ impl Lowering<'_> {
         bytes: &Expr,
         times: Option<&Expr>,
         zero: bool,
+        objects: usize,
         span: Span,
     ) -> Result<Pool> {
         let class = self.pointers.class_of_site(call);
@@ -142,7 +159,7 @@ impl Lowering<'_> {
         let element = i128::from(slots::bytes(self.unit, &ty).unwrap_or(0));
         let total = asked.unwrap_or(ELEMENTS * element);
         let most = if asked.is_none() { Value::try_from(total).ok() } else { None };
-        let fits = |size: &usize| *size > 0 && *size * POOL <= slots::MOST_SLOTS;
+        let fits = |size: &usize| *size > 0 && *size * objects <= slots::MOST_SLOTS;
         let Some(size) = self.slots_in(&ty, total).filter(fits) else {
             return refuse(span, "memory is allocated whose size is not one of whole objects, or too large");
         };
@@ -166,12 +183,13 @@ impl Lowering<'_> {
                 initial: zero.then_some(Model::Constant(0)),
             }
         };
-        let parts = (0..POOL * (size + 1)).map(part);
-        let name = format!("#heap{}", self.heap.len() + 1);
+        let parts = (0..objects * (size + 1)).map(part);
+        self.pools += 1;
+        let name = format!("#heap{}", self.pools);
         let parts = parts.collect();
         self.objects.push(super::Object { name, parts, class: Some(class), stride: Some(size + 1), span });
         let object = ObjectId(self.objects.len() - 1);
-        let next = self.hidden(&format!("#allocated{}", self.heap.len() + 1));
+        let next = self.hidden(&format!("#allocated{}", self.pools));
         let next = self.part(next, int(), 0);
         Ok(Pool { object, size, next, most })
     }
