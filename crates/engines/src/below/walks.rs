@@ -25,6 +25,9 @@ pub struct Walks;
 const SHORT: usize = 500;
 const DOUBLINGS: u32 = 7;
 
+/// After so many steps in all it is given up.
+const MOST_STEPS: u64 = 1 << 23;
+
 /// How many steps lie between two looks at the budget.
 const POLL: u64 = 256;
 
@@ -94,11 +97,12 @@ impl<'a> Walk<'a> {
     /// Runs until one goes wrong.
     fn search(&mut self) -> Result<Trace, StopReason> {
         if self.question.property.is_empty() {
-            return Err(StopReason::GaveUp(
-                "random runs look for violations, and there is no property".to_string(),
-            ));
+            return Err(self.give_up("random runs look for violations, and there is no property".to_string()));
         }
         let initial = self.system.initial();
+        if initial.is_empty() {
+            return Err(self.give_up("there is no state to start from".to_string()));
+        }
         loop {
             let start = &initial[self.random.below(initial.len())];
             if let Some(path) = self.run(start)? {
@@ -213,12 +217,21 @@ impl<'a> Walk<'a> {
         states
     }
 
+    /// Nothing is known, for this reason, unless the system itself is not known to the end.
+    fn give_up(&self, why: String) -> StopReason {
+        StopReason::GaveUp(self.system.incomplete().unwrap_or(why))
+    }
+
     fn poll(&self) -> Result<(), StopReason> {
         if let Some(most) = self.question.max_states
             // A run that ends at once counts, too.
             && self.steps + self.runs as u64 >= most as u64
         {
             return Err(StopReason::Bound(format!("the first {most} states")));
+        }
+        // A run that ends at once counts, too.
+        if self.steps + self.runs as u64 >= MOST_STEPS {
+            return Err(self.give_up(format!("none of {} random runs goes wrong", self.runs)));
         }
         if !self.steps.is_multiple_of(POLL) {
             return Ok(());
