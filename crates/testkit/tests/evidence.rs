@@ -102,7 +102,7 @@ fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |label: &str, system: &Explicit, property: &Property| {
         // Random runs make detours: what is left of one without a step may be a run, too.
-        for engine in engines().into_iter().filter(|engine| engine.info().name != "walks") {
+        for engine in engines().iter().filter(|engine| engine.info().name != "walks") {
             for symmetry in [true, false] {
                 cases.extend(Case::new(label, system, property, engine.info().name, symmetry));
             }
