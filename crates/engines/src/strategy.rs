@@ -62,7 +62,7 @@ const VIEWS_HEAD_START: Duration = Duration::from_millis(300);
 const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long the other engines are alone before random runs start: most bugs, and most proofs, take no longer.
-const WALKS_HEAD_START: Duration = Duration::from_millis(200);
+const WALKS_HEAD_START: Duration = Duration::from_secs(3);
 
 /// How long random runs are made, first and then again, with each number of threads if that is open. No longer: they take time
 /// and memory from those that prove.
@@ -384,7 +384,7 @@ pub fn auto(forms: &Forms) -> Strategy {
         lanes.push((VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
         lanes.push((VIEWS_HEAD_START, Strategy::Coarse));
     }
-    if !question.bounded() && forms.has_property() {
+    if !question.bounded() && forms.has_property() && !integers {
         let runs =
             |budget| Strategy::Grow(budget, Box::new(Strategy::Run(&Walks).certified().within(budget)));
         lanes.push((WALKS_HEAD_START, Strategy::Then(WALKS_BUDGETS.map(runs).to_vec()).tried()));
