@@ -377,7 +377,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         let model = Model::Program(Arc::new(program));
         loaded.task.exact = Some(Box::new(Task { model, widened: None, ..loaded.task.clone() }));
     }
-    if let Some(program) = coarse.filter(|_| !property.deadlocks) {
+    if let Some(program) = coarse {
         let model = Model::Program(Arc::new(program));
         loaded.task.coarse = Some(Box::new(Task { model, exact: None, ..loaded.task.clone() }));
     }

@@ -596,7 +596,8 @@ impl<'p> Groups<'p> {
     }
 }
 
-fn compares(operator: Binary) -> bool {
+/// Whether an operator compares its operands.
+pub fn compares(operator: Binary) -> bool {
     matches!(
         operator,
         Binary::Equal

@@ -10,6 +10,7 @@
 //! the ends of what it has room for are left out, so that such a number is like others beyond all constants.
 
 use crate::bounds::{EVERYTHING, Ranges, range_of};
+use crate::choices::compares;
 use allways_model::program::{
     Binary, Edge, Expr, Location, LocationId, Op, Place, ProcedureId, Program, Slot, Span, Target, Type,
     Unary, Value,
@@ -502,18 +503,6 @@ fn variable_of(here: ProcedureId, expr: &Expr) -> Option<(Option<ProcedureId>, S
 
 fn is_variable(expr: &Expr) -> bool {
     matches!(expr, Expr::Shared(_) | Expr::Local(_))
-}
-
-fn compares(operator: Binary) -> bool {
-    matches!(
-        operator,
-        Binary::Equal
-            | Binary::Unequal
-            | Binary::Less
-            | Binary::LessEqual
-            | Binary::Greater
-            | Binary::GreaterEqual
-    )
 }
 
 /// Whether the value of an expression is 0 or 1.

@@ -58,22 +58,23 @@ pub fn read(
         }
         races::watch(&mut lowered);
     }
-    lowered.coarse = finish(&mut lowered.program);
+    // What may do more may also move where the program cannot, so that it says nothing about deadlocks.
+    lowered.coarse = finish(&mut lowered.program, !property.deadlocks);
     if let Some(exact) = &mut lowered.exact {
-        finish(exact);
+        finish(exact, false);
     }
     Ok(lowered)
 }
 
-/// Makes a program smaller; says which program may do more, and has no wide data, if there is one.
-fn finish(program: &mut Program) -> Option<Program> {
+/// Makes a program smaller; says which program may do more, and has no wide data, if one is wanted and there is one.
+fn finish(program: &mut Program, wanted: bool) -> Option<Program> {
     fuse::forget_unreachable(program);
     let apart = webs::split(program);
     settled::replace(program);
     irrelevant::forget(program);
     choices::narrow(program);
     ranges::narrow(program);
-    let mut coarse = coarse::coarse(program);
+    let mut coarse = if wanted { coarse::coarse(program) } else { None };
     if let Some(coarse) = &mut coarse {
         irrelevant::forget(coarse);
         choices::narrow(coarse);

@@ -20,6 +20,7 @@
 //! While bodies are lowered, slots of shared objects are *symbolic*: the number of the object and of its part; regions are
 //! numbers of classes. When all objects are known, `layout` gives them their places.
 
+mod assignments;
 mod bits;
 mod body;
 mod calls;

@@ -79,7 +79,7 @@ fn constant(value: i128) -> Model {
 }
 
 /// Whether evaluating an expression does more than read.
-fn acts(expr: &Expr) -> bool {
+pub(super) fn acts(expr: &Expr) -> bool {
     let mut acts = false;
     walk::expression(expr, &mut |part| {
         acts |= matches!(
@@ -636,146 +636,6 @@ impl Lowering<'_> {
             _ => self.value(part),
         }
     }
-
-    /// An assignment of any kind. Its value, if that is asked for.
-    fn assignment(&mut self, expr: &Expr, wanted: bool) -> Result<Model> {
-        let span = expr.span;
-        let nothing = Model::Constant(0);
-        match &expr.kind {
-            ExprKind::Assign(to, value) => {
-                if matches!(to.ty.plain(), Type::Float(_)) {
-                    self.effect(value)?;
-                    self.overwrite(to, false)?;
-                    return Ok(nothing);
-                }
-                let stored = self.assign(to, value, span)?;
-                Ok(if wanted { stored } else { nothing })
-            }
-            ExprKind::AssignOp(_, to, value, _) if matches!(to.ty.plain(), Type::Float(_)) => {
-                self.effect(value)?;
-                self.overwrite(to, true)?;
-                Ok(nothing)
-            }
-            ExprKind::AssignOp(operator, to, value, ty) => {
-                let operand = self.value(value)?;
-                // A call in the place may use the variables of the one that gave the operand.
-                let operand = if acts(to) { self.kept(operand, span)? } else { self.settled(operand, span)? };
-                let computed = integer(ty, span)?;
-                let own = integer(&to.ty, span)?;
-                let bits = self.field_bits(to);
-                self.update(to, wanted, false, span, |old| {
-                    let value =
-                        applied(*operator, computed, converted(old, own, computed), operand.clone(), span);
-                    narrowed(converted(value, computed, own), own, bits)
-                })
-            }
-            ExprKind::AssignPointerAdd(to, index) => {
-                let size = self.pointee_size(&to.ty, span)?;
-                let index = self.value(index)?;
-                let index = if acts(to) { self.kept(index, span)? } else { self.settled(index, span)? };
-                let offset = binary(Operator::Times, index, Model::Constant(size));
-                self.update(to, wanted, false, span, |old| binary(Operator::Plus, old, offset.clone()))
-            }
-            ExprKind::Step(to, by, before) => match to.ty.plain() {
-                Type::Float(_) => {
-                    self.overwrite(to, true)?;
-                    Ok(nothing)
-                }
-                Type::Pointer(_) => {
-                    let size = self.pointee_size(&to.ty, span)?;
-                    let by = Value::from(*by) * size;
-                    self.update(to, wanted, *before, span, |old| {
-                        binary(Operator::Plus, old, Model::Constant(by))
-                    })
-                }
-                Type::Int(Int { bits: 1, .. }) => {
-                    let by = *by;
-                    self.update(to, wanted, *before, span, |old| match by {
-                        1 => Model::Constant(1),
-                        _ => number(not(truth(old))),
-                    })
-                }
-                _ => {
-                    let int = integer(&to.ty, span)?;
-                    let by = Value::from(*by);
-                    let bits = self.field_bits(to);
-                    self.update(to, wanted, *before, span, |old| {
-                        let sum = binary(Operator::Plus, old, Model::Constant(by));
-                        narrowed(wrapped(int, sum), int, bits)
-                    })
-                }
-            },
-            _ => refuse(span, "an assignment of this form is not followed"),
-        }
-    }
-
-    /// A bit-field's number of bits.
-    fn field_bits(&self, to: &Expr) -> Option<u8> {
-        let ExprKind::Member(object, number) = &to.kind else { return None };
-        let Type::Record(record) = object.ty.plain() else { return None };
-        self.unit.records[record.0].fields.get(*number)?.bits
-    }
-
-    /// Reads a place, computes a value from what is there, and stores it.
-    fn update(
-        &mut self,
-        to: &Expr,
-        wanted: bool,
-        before: bool,
-        span: Span,
-        compute: impl Fn(Model) -> Model,
-    ) -> Result<Model> {
-        let place = self.place(to)?;
-        let old = self.load(&place, span);
-        if matches!(to.ty, Type::Atomic(_)) || self.body.atomic > 0 && place.is_shared() {
-            let slot = self.temporary(span);
-            let new = compute(old.clone());
-            self.store_at_once(vec![(Target::Local(slot), old), (place, new)], None, span)?;
-            return Ok(if before { Model::Local(slot) } else { compute(Model::Local(slot)) });
-        }
-        if !place.is_shared() {
-            let kept = if wanted && before { self.kept(old.clone(), span)? } else { Model::Constant(0) };
-            self.store(&place, compute(old), span)?;
-            return Ok(if before { kept } else { self.load(&place, span) });
-        }
-        let old = self.kept(old, span)?;
-        self.store(&place, compute(old.clone()), span)?;
-        Ok(if before { old } else { compute(old) })
-    }
-
-    /// `to = value`: what is stored.
-    pub(super) fn assign(&mut self, to: &Expr, value: &Expr, span: Span) -> Result<Model> {
-        if matches!(to.ty.plain(), Type::Record(_)) {
-            let values = self.values(value)?;
-            let mut kept = Vec::new();
-            for value in values {
-                kept.push(if acts(to) { self.kept(value, span)? } else { self.settled(value, span)? });
-            }
-            let place = self.place(to)?;
-            for (offset, value) in kept.into_iter().enumerate() {
-                let part = self.next_slot(&place, offset);
-                self.store(&part, value, span)?;
-            }
-            return Ok(Model::Constant(0));
-        }
-        let bits = self.field_bits(to);
-        let mut stored = self.value(value)?;
-        if let Some(bits) = bits {
-            stored = narrowed(stored, integer(&to.ty, span)?, Some(bits));
-        }
-        let local = matches!(to.kind, ExprKind::Variable(variable)
-            if crate::pointers::is_automatic(self.unit, variable) && !self.pointers.escapes.contains(&variable));
-        if !local {
-            stored = if acts(to) { self.kept(stored, span)? } else { self.settled(stored, span)? };
-        }
-        let place = self.place(to)?;
-        if local {
-            self.store(&place, stored, span)?;
-            return Ok(self.load(&place, span));
-        }
-        self.store(&place, stored.clone(), span)?;
-        Ok(stored)
-    }
 }
 
 /// The integer type of an expression.
@@ -795,11 +655,6 @@ pub(super) fn converted(value: Model, from: Int, to: Int) -> Model {
         return number(truth(value));
     }
     if least <= low && high <= most { value } else { wrapped(to, value) }
-}
-
-/// A number as a bit-field of a type keeps it.
-fn narrowed(value: Model, int: Int, bits: Option<u8>) -> Model {
-    bits.map_or(value.clone(), |bits| wrapped(Int { bits, ..int }, value))
 }
 
 /// An operator applied to two numbers of a type (of shifts, the right one may have another).

@@ -49,18 +49,6 @@ fn operator(of: &BinaryOperator) -> Option<(Binary, bool)> {
     })
 }
 
-fn is_comparison(operator: Binary) -> bool {
-    matches!(
-        operator,
-        Binary::Equal
-            | Binary::Unequal
-            | Binary::Less
-            | Binary::LessEqual
-            | Binary::Greater
-            | Binary::GreaterEqual
-    )
-}
-
 fn is_shift(operator: Binary) -> bool {
     matches!(operator, Binary::ShiftLeft | Binary::ShiftRight)
 }
@@ -186,7 +174,7 @@ impl Analyser<'_> {
                     (Type::Pointer(_), _) => self.add(a, b, true, range),
                     _ => self.mismatch(&a, &b, range),
                 },
-                _ if is_comparison(operator) => {
+                _ if operator.compares() => {
                     let ty = match (&a.ty, &b.ty) {
                         (Type::Pointer(to), Type::Pointer(_)) if **to == Type::Void => b.ty.clone(),
                         (Type::Pointer(_), _) => a.ty.clone(),
@@ -208,7 +196,7 @@ impl Analyser<'_> {
             return Ok(self.operate(operator, a, b, ty, span));
         }
         let (a, b, ty) = self.usual(a, b);
-        let ty = if is_comparison(operator) { INT } else { ty };
+        let ty = if operator.compares() { INT } else { ty };
         Ok(self.operate(operator, a, b, ty, span))
     }
 
