@@ -10,7 +10,8 @@ use std::panic;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Set by the first interruption.
@@ -35,6 +36,24 @@ pub struct Session {
     /// What may be used if no limit is given, where that is known.
     available: Option<usize>,
     progress: Option<ProgressLine>,
+    /// The thread that did the last piece of work and waits for the next: to start one takes longer than a small check.
+    idle: Mutex<Option<Worker>>,
+}
+
+/// A thread that does one piece of work after the other.
+struct Worker {
+    jobs: Sender<Box<dyn FnOnce() + Send>>,
+    thread: JoinHandle<()>,
+}
+
+impl Worker {
+    fn start() -> Worker {
+        const STACK: usize = 64 << 20;
+        let (jobs, waiting) = channel::<Box<dyn FnOnce() + Send>>();
+        let work = move || waiting.iter().for_each(|job| job());
+        let thread = thread::Builder::new().stack_size(STACK).spawn(work).expect("a thread can be started");
+        Worker { jobs, thread }
+    }
 }
 
 impl Session {
@@ -42,7 +61,7 @@ impl Session {
     pub fn new(started: Instant, limits: Limits, progress: bool) -> Session {
         let available = available().map(|bytes| bytes / 5 * 4);
         let progress = ProgressLine::new(progress);
-        Session { started, limits, meter: Meter::new(), available, progress }
+        Session { started, limits, meter: Meter::new(), available, progress, idle: Mutex::new(None) }
     }
 
     /// From now on an interruption is noted by the [`Budget`]; a second one ends the process.
@@ -105,12 +124,12 @@ impl Session {
         late: impl Fn(&StopReason) -> Duration,
         work: impl FnOnce(Sender<T>) + Send + 'static,
     ) -> Result<T, StopReason> {
-        const STACK: usize = 64 << 20;
         const LOOK: Duration = Duration::from_millis(2);
         const SELDOM: Duration = Duration::from_millis(50);
         let (sender, receiver) = channel();
-        let worker = thread::Builder::new().stack_size(STACK).spawn(move || work(sender));
-        let worker = worker.expect("a thread can be started");
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = idle().take().unwrap_or_else(Worker::start);
+        worker.jobs.send(Box::new(move || work(sender))).expect("a worker that is idle has not ended");
         let started = Instant::now();
         let mut passed = None;
         self.budgeted(|budget| {
@@ -122,14 +141,18 @@ impl Session {
                     }
                 }
                 match receiver.recv_timeout((started.elapsed() / 16).clamp(LOOK, SELDOM)) {
-                    Ok(result) => return Ok(result),
+                    Ok(result) => {
+                        *idle() = Some(worker);
+                        return Ok(result);
+                    }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
-            match worker.join() {
+            drop(worker.jobs);
+            match worker.thread.join() {
                 Err(panic) => panic::resume_unwind(panic),
-                Ok(()) => unreachable!("a thread that does not panic sends its result"),
+                Ok(()) => unreachable!("work that does not panic sends its result"),
             }
         })
     }
