@@ -67,7 +67,7 @@ pub(super) fn token(cursor: &mut Cursor) -> Token {
             (small.map_or(Kind::TooLarge, Kind::Number), digits.len())
         }
         [byte, ..] if is_word(*byte) => {
-            let word = &rest[..length(rest, is_word)];
+            let word = &rest[..name_length(rest)];
             let keyword = KEYWORDS.iter().find(|(keyword, _)| keyword.as_bytes() == word);
             (keyword.map_or(Kind::Name, |&(_, kind)| kind), word.len())
         }
@@ -77,6 +77,16 @@ pub(super) fn token(cursor: &mut Cursor) -> Token {
         }
     };
     cursor.token(kind, length)
+}
+
+/// How long a name is. Tools that make nets of libraries print the names of types, such as `java.util.Map$Entry[]`, and those
+/// that read nets take them; brackets belong to a name only with nothing between, and so they are no interval.
+fn name_length(text: &[u8]) -> usize {
+    let mut end = length(text, |byte| is_word(byte) || byte == b'.' || byte == b'$');
+    while text[end..].starts_with(b"[]") {
+        end += 2;
+    }
+    end
 }
 
 /// Words that cannot be names.

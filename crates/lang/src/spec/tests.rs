@@ -32,6 +32,17 @@ fn with_rules(rules: &str) -> String {
 }
 
 #[test]
+fn names_of_types_are_names() {
+    let text = "vars int java.util.Map$Entry[][] in.x\nrules\nint in [1,2], java.util.Map$Entry[][]>=1 ->\n\
+                java.util.Map$Entry[][]'=java.util.Map$Entry[][]-1,in.x'=in.x+1;\n\
+                init int=1,java.util.Map$Entry[][]=1,in.x=0\ntarget in.x>=1";
+    let system = good(text);
+    assert_eq!(system.locals, ["int", "java.util.Map$Entry[][]", "in.x"]);
+    assert_eq!((system.rules.len(), system.rules[0].takes.clone()), (2, bag(&[(0, 1), (1, 1)])));
+    assert!(remarks("vars a[ b\nrules\ninit a = 1").iter().any(|remark| remark.starts_with("1:7: error")));
+}
+
+#[test]
 fn rules_take_give_and_move() {
     let rules = "a >= 2, b >= 1 -> a' = a - 1, c' = c + 1;\n\
                  true -> ;\n\
