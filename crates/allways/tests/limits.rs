@@ -171,7 +171,7 @@ fn large_nets_keep_the_time_limit() {
         [(60, 200, 10), (300, 3_000, 100), (1_000, 40_000, 450), (5_000, 5_000, 2_000)]
     {
         let file = file(&folder, "net.spec", net(places, rules, target));
-        for engine in ["auto", "backward", "karp-miller", "forward"] {
+        for engine in ["auto", "backward", "karp-miller", "forward", "directed"] {
             let started = Instant::now();
             let run = allways(&format!("check {file} --engine {engine} --timeout 300ms --json --quiet"));
             let spent = started.elapsed();

@@ -19,6 +19,7 @@ use crate::engine::{Engine, EvidenceRejected, Info, Outcome, Setting, Takes, Thr
 use crate::forms::Forms;
 use crate::journal::Journal;
 use crate::meet::ai::Ai;
+use crate::meet::coverability::unfold::Unfold;
 use crate::meet::coverability::{COVERABILITY, COVERABILITY_PROOF, COVERABILITY_TRACE};
 use crate::meet::cuba::CubaSymbolic;
 use crate::meet::sandwich::Sandwich;
@@ -44,6 +45,12 @@ const MODULAR_BUDGET: Duration = Duration::from_secs(2);
 const COVERABILITY_EARLY_BUDGET: Duration = Duration::from_secs(1);
 const COVERABILITY_LATE_BUDGET: Duration = Duration::from_secs(30);
 
+/// How long thread-modular sets are alone before programs are unfolded beside them with any number of threads, how long that is
+/// tried at first, and how long it is waited for when nothing else is left to be tried.
+const UNFOLD_HEAD_START: Duration = Duration::from_millis(50);
+const UNFOLD_EARLY_BUDGET: Duration = Duration::from_secs(3);
+const UNFOLD_PATIENCE: Duration = Duration::from_millis(200);
+
 /// How long few threads are tried before threads are counted beside, and a run that was counted is made a trace: with few
 /// threads it is shorter.
 const TRACE_DELAY: Duration = Duration::from_secs(1);
@@ -58,6 +65,10 @@ const EXACT_BUDGET: Duration = Duration::from_secs(5);
 /// How long the other engines are alone before views start: what they decide at once needs no solver.
 const VIEWS_HEAD_START: Duration = Duration::from_millis(300);
 
+/// How long the other engines are alone before there are views of the task that may do more, too: most that views prove, they
+/// prove of the task itself.
+const COARSE_VIEWS_HEAD_START: Duration = Duration::from_secs(2);
+
 /// How long views are waited for after the others have given up.
 const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -66,7 +77,8 @@ const WALKS_HEAD_START: Duration = Duration::from_secs(3);
 
 /// How long random runs are made, first and then again, with each number of threads if that is open. No longer: they take time
 /// and memory from those that prove.
-const WALKS_BUDGETS: [Duration; 2] = [Duration::from_millis(300), Duration::from_millis(1000)];
+const WALKS_BUDGETS: [Duration; 3] =
+    [Duration::from_millis(300), Duration::from_millis(1000), Duration::from_secs(8)];
 
 /// How long deadlocks are looked for in programs with integers, of which nothing here proves that there are none.
 const INTEGER_DEADLOCK_BUDGET: Duration = Duration::from_secs(5);
@@ -103,7 +115,7 @@ pub enum Strategy {
     /// just as the task says.
     Grow(Duration, Box<Strategy>),
     /// What is used for a fixed and for any number of threads, on the task that may do more, if there is one: a proof or
-    /// nothing.
+    /// nothing. Beside that views, if its data is wide.
     Coarse,
     /// If a limit of the program was hit, perhaps in states that no run reaches: forgets that, and looks again.
     IfLimitsHit(Box<Strategy>),
@@ -183,7 +195,12 @@ impl Strategy {
             Strategy::Grow(small, strategy) => grow(*small, strategy, forms, budget),
             Strategy::Coarse => {
                 let coarse = forms.coarse()?;
-                let outcome = listing(&coarse).run(&coarse, budget)?;
+                let mut lanes = vec![(Duration::ZERO, listing(&coarse))];
+                if coarse.task().is_some_and(|task| task.has_wide_values()) {
+                    lanes.push((COARSE_VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
+                }
+                let race = Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: false };
+                let outcome = race.run(&coarse, budget)?;
                 matches!(outcome.verdict, Verdict::Safe(_)).then_some(Outcome { coarse: true, ..outcome })
             }
             Strategy::IfLimitsHit(strategy) => {
@@ -345,17 +362,27 @@ fn listing(forms: &Forms) -> Strategy {
     if !question.bounded() {
         let modular = Strategy::Then(MODULAR.map(Strategy::Run).to_vec());
         parts.insert(0, modular.certified().within(MODULAR_BUDGET).any_number().tried());
-        if !question.property.deadlock {
+        if forms.is_open() && !question.property.deadlock {
             let count = |engine: &'static dyn Engine, share| {
                 Strategy::Run(engine).certified().within(share).any_number().tried()
             };
+            let race = |lanes, patience| Strategy::Race { lanes, patience, all_reasons: false };
+            let (few, modular) = (parts.remove(1), parts.remove(0));
+            let bounded =
+                Strategy::Then(vec![modular, count(&COVERABILITY_PROOF, COVERABILITY_EARLY_BUDGET)]);
+            let lanes =
+                vec![(Duration::ZERO, bounded), (UNFOLD_HEAD_START, count(&Unfold, UNFOLD_EARLY_BUDGET))];
+            parts.push(race(lanes, Some(UNFOLD_PATIENCE)));
             let lanes = vec![
-                (Duration::ZERO, parts.remove(1)),
+                (Duration::ZERO, few),
                 (TRACE_DELAY, count(&COVERABILITY_TRACE, COVERABILITY_LATE_BUDGET)),
             ];
-            parts.push(count(&COVERABILITY_PROOF, COVERABILITY_EARLY_BUDGET));
-            parts.push(Strategy::Race { lanes, patience: None, all_reasons: false });
-            parts.push(count(&COVERABILITY, COVERABILITY_LATE_BUDGET));
+            parts.push(race(lanes, None));
+            let lanes = vec![
+                (Duration::ZERO, count(&COVERABILITY, COVERABILITY_LATE_BUDGET)),
+                (Duration::ZERO, count(&Unfold, COVERABILITY_LATE_BUDGET)),
+            ];
+            parts.push(race(lanes, None));
         }
     }
     Strategy::Then(parts)

@@ -26,9 +26,11 @@ const ENGINES: &[&dyn Engine] = &[
     &crate::below::schedules::engine::Schedules,
     &crate::meet::views::Views,
     &crate::meet::coverability::COVERABILITY,
+    &crate::meet::coverability::unfold::Unfold,
     &crate::meet::coverability::BACKWARD,
     &crate::meet::coverability::KARP_MILLER,
     &crate::meet::coverability::FORWARD,
+    &crate::meet::coverability::DIRECTED,
 ];
 
 /// A table of engines.

@@ -17,14 +17,23 @@
 //! pattern demands tops of threads, so a state that matches has at least the tokens of its target; one that demands what the
 //! products do not contain is matched by no reachable state, and needs no target. So the numbers of shared states and places
 //! do not depend on the property. Deadlocks have no target: they are refused.
+//!
+//! # Limits that stand by themselves
+//!
+//! The products need not be closed if the certificate for the counter system has [limits](crate::counters::Limit) and no limit
+//! has a token where the products have no fact. Then every rule that can fire within a limit is one of those asked for, the
+//! limits are tested to be closed under these, and by induction on the length of a run, each reachable state is within a limit
+//! when its threads are counted: so each thread of it is in the products. What is passed in the midst of a broadcast is not
+//! within a limit, so where there are broadcasts, the products have to be closed.
 
-use crate::counters::{Basis, check_basis};
-use crate::products::close::close;
+use crate::counters::{Basis, Limit, check_basis};
+use crate::products::close::{check_kinds, close, shape};
 use crate::{Products, Rejection, StopReason};
 use allways_model::counters::{self, Bag, Counters, Initial, Local, Rule, Target};
 use allways_model::notation::show_symbols;
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Pushdown, Shared, State, Symbol};
+use hashbrown::HashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A proof that a system never goes wrong, made for the counter system that it is.
@@ -43,9 +52,38 @@ pub(crate) fn check(
     counted: &Counted,
     stop: &dyn Fn() -> Option<StopReason>,
 ) -> Result<(), Rejection> {
-    close(system, &Property::default(), &counted.products, stop)?;
+    shape(system, &counted.products).map_err(Rejection::Malformed)?;
     let counting = counters_of(system, property, &counted.products).map_err(Rejection::Malformed)?;
+    if limits_stand_alone(system, counted, &counting) {
+        check_kinds(system, &counted.products, stop)?;
+        check_basis(&counting.counters, &counted.basis, stop)?;
+        let missing = system.incomplete().map(|why| Rejection::Stopped(StopReason::GaveUp(why)));
+        return missing.map_or(Ok(()), Err);
+    }
+    close(system, &Property::default(), &counted.products, stop)?;
     check_basis(&counting.counters, &counted.basis, stop)
+}
+
+/// Whether there are limits, all within the facts of the products, and no broadcasts.
+fn limits_stand_alone(system: &dyn Pushdown, counted: &Counted, counting: &Counting) -> bool {
+    let (Some(limits), [product]) = (&counted.basis.bound, &counted.products.products[..]) else {
+        return false;
+    };
+    let facts: HashSet<(Shared, usize, Symbol)> = product
+        .rest
+        .iter()
+        .enumerate()
+        .flat_map(|(kind, facts)| facts.iter().map(move |fact| (fact.shared, kind, fact.top)))
+        .collect();
+    let is_known = |limit: &Limit| {
+        let Some(&shared) = counting.shared.get(limit.shared.index()) else { return false };
+        limit.tokens.iter().all(|&(place, _)| {
+            let place = counting.places.get(place as usize);
+            place.is_some_and(|&(kind, top)| facts.contains(&(shared, kind, top)))
+        })
+    };
+    limits.iter().all(is_known)
+        && !facts.iter().any(|(shared, ..)| system.broadcast_target(*shared).is_some())
 }
 
 /// A system as a counter system.

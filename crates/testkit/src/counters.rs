@@ -2,7 +2,7 @@
 
 use allways_engines::forms::{CountedForm, PushdownForm, System, count_threads};
 use allways_engines::meet::coverability::{
-    self, BACKWARD, COVERABILITY, CounterEngine, Covered, FORWARD, KARP_MILLER,
+    self, BACKWARD, COVERABILITY, CounterEngine, Covered, DIRECTED, FORWARD, KARP_MILLER,
 };
 use allways_engines::{Budget, Engine, Outcome, Question};
 use allways_lang::{spec, tts};
@@ -174,6 +174,8 @@ pub enum Method {
     KarpMiller,
     /// Forward.
     Forward,
+    /// Forward with a distance.
+    Directed,
 }
 
 impl Method {
@@ -188,6 +190,7 @@ impl Method {
             Method::Backward => &BACKWARD,
             Method::KarpMiller => &KARP_MILLER,
             Method::Forward => &FORWARD,
+            Method::Directed => &DIRECTED,
         }
     }
 }

@@ -9,9 +9,11 @@ use allways_engines::above::thread_modular::bound;
 use allways_engines::forms::{PushdownForm, System, count_threads};
 use allways_engines::meet::coverability::Covered;
 use allways_engines::meet::coverability::lift::lift;
+use allways_engines::meet::coverability::unfold::{COVERABLE, unfold};
 use allways_evidence::counted::counters_of;
+use allways_evidence::counters::{Basis, Limit};
 use allways_evidence::replay::replay;
-use allways_evidence::{Certificate, Rejection, Verdict};
+use allways_evidence::{Certificate, Counted, Rejection, StopReason, Verdict};
 use allways_lang::{aw, bp, spec, tts};
 use allways_model::counters::Counters;
 use allways_model::encoding::{Encoded, Threads};
@@ -83,6 +85,8 @@ struct Tally {
     waking: usize,
     backward: usize,
     karp_miller: usize,
+    /// How often the tree that asks for rules on the way proves it.
+    unfolded: usize,
 }
 
 impl Tally {
@@ -177,6 +181,7 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
         Err(reason) => Covered::Unknown(reason.clone()),
     };
     methods_agree(name, system, &question, &covered, tally);
+    unfolded(name, system, &question.property, (&covered, wrong), tally);
     if !matches!(covered, Covered::Unknown(_)) {
         tally.decided(program);
     }
@@ -226,6 +231,53 @@ fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: 
             }
         }
         Covered::Unknown(_) => {}
+    }
+}
+
+/// The tree that asks for rules on the way: what it proves is right, it agrees with counting threads within products, and its
+/// limits are the least ones: nothing less is accepted.
+fn unfolded(
+    name: &str,
+    system: &Encoded,
+    property: &Property,
+    (covered, wrong): (&Covered, bool),
+    tally: &mut Tally,
+) {
+    let counted = match unfold(system, property, &Budget::of_time(Duration::from_millis(500))).verdict {
+        Verdict::Safe(Certificate::Counted(counted)) => counted,
+        Verdict::Unknown(StopReason::GaveUp(why)) if why == COVERABLE => {
+            assert!(!matches!(covered, Covered::Safe(_)), "{name}\nunfolding covers what cannot be covered");
+            return;
+        }
+        verdict => return assert!(matches!(verdict, Verdict::Unknown(_)), "{name}\n{verdict:?}"),
+    };
+    assert!(!wrong, "{name}\nunfolding claims a proof, but it goes wrong");
+    assert!(!matches!(covered, Covered::Unsafe(_)), "{name}\nunfolding covers less than counting");
+    let check =
+        |counted: &Counted| accepted(system, property, &Certificate::Counted(Box::new(counted.clone())));
+    assert_eq!(check(&counted), Ok(()), "{name}");
+    reads_back(name, system, property, &Certificate::Counted(counted.clone()));
+    tally.unfolded += 1;
+    let limits = counted.basis.bound.as_ref().expect("limits");
+    let with = |limits: Vec<Limit>| Counted {
+        basis: Basis { bound: Some(limits), ..counted.basis.clone() },
+        ..(*counted).clone()
+    };
+    for index in 0..limits.len().min(8) {
+        let mut fewer = limits.clone();
+        fewer.remove(index);
+        assert!(check(&with(fewer)).is_err(), "{name}\na limit is missing, and nobody notices");
+        let any = limits[index].tokens.iter().position(|(_, most)| most.is_none());
+        if let Some(place) = any {
+            let mut smaller = limits.clone();
+            smaller[index].tokens[place].1 = Some(3);
+            assert!(check(&with(smaller)).is_err(), "{name}\na limit is too small, and nobody notices");
+        }
+    }
+    let mut fewer = (*counted).clone();
+    if let Some(facts) = fewer.products.products[0].rest.iter_mut().find(|facts| !facts.is_empty()) {
+        facts.pop();
+        assert!(check(&fewer).is_err(), "{name}\na thread state is missing, and nobody notices");
     }
 }
 

@@ -4,9 +4,11 @@
 //!   forward [`oracle`] (section V), of place [`invariants`], and of weights by [`linear`] programming;
 //! * [`karp_miller`]: forward, where any number stands for what can be pumped; for systems that only take and give;
 //! * [`forward`]: breadth first, with one thread, two, three, …; finds bugs;
+//! * [`unfold`]: Karp and Miller's tree of a program, whose rules are asked for on the way;
+//! * [`directed`]: what seems nearest to a target first, by a [`distance`]; finds bugs;
 //! * [`duel`]: forward and backward against each other on two cores, what is used where no method is named.
 //!
-//! Programs come here as [counter systems](crate::forms::CountedForm); [`lift`](mod@lift) makes a run of one a trace of the program. What the methods share: [`net`], the rules in a form that is fast to use; [`basis`], sets of configurations; [`board`], what the sides of a duel tell; and
+//! Programs come here as [counter systems](crate::forms::CountedForm); [`lift`](mod@lift) makes a run of one a trace of the program. What the methods share: [`net`] and [`firing`], the rules in a form that is fast to use, backward and forward; [`basis`] and [`largest`], sets of configurations; [`loops`], what can be repeated; [`board`], what the sides of a duel tell; and
 //! [`shorten`](mod@shorten).
 //!
 //! All of them take the relaxed reading of rules that test for an exact number, except [`forward`]. A run that the exact
@@ -15,15 +17,21 @@
 pub mod backward;
 pub mod basis;
 pub mod board;
+pub mod directed;
+pub mod distance;
 pub mod duel;
+pub mod firing;
 pub mod forward;
 pub mod invariants;
 pub mod karp_miller;
+pub mod largest;
 pub mod lift;
 pub mod linear;
+pub mod loops;
 pub mod net;
 pub mod oracle;
 pub mod shorten;
+pub mod unfold;
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Figures, Info, Outcome, Takes, Threads};
@@ -107,6 +115,17 @@ pub static FORWARD: CounterEngine = CounterEngine {
     programs: Programs::Nothing,
 };
 
+/// [`directed`]
+pub static DIRECTED: CounterEngine = CounterEngine {
+    info: &info(
+        "directed",
+        "any number of threads: what is nearest to a target first; finds bugs and proves nothing",
+        Takes::Counters,
+    ),
+    decide: directed::decide,
+    programs: Programs::Nothing,
+};
+
 impl CounterEngine {
     /// Decides whether the system can cover one of its targets, or says why not. The system must be
     /// [valid](Counters::validate).
@@ -136,7 +155,7 @@ impl CounterEngine {
             Covered::Unknown(reason) => Err(reason),
             Covered::Unsafe(counted) if self.programs == Programs::Safe => {
                 forms.remember_counted_run(*counted);
-                Err(StopReason::GaveUp("a target can be covered by counters".to_string()))
+                Err(StopReason::GaveUp(unfold::COVERABLE.to_string()))
             }
             Covered::Unsafe(counted) if self.programs == Programs::SafeOrLifted => {
                 lifted(&counted, forms, budget)?.ok_or_else(not_lifted)

@@ -29,6 +29,7 @@
 //! and one of the weights have in common is closed, and so is what all of these sets have in common.
 
 mod index;
+mod limits;
 mod weights;
 
 pub use weights::Weights;
@@ -39,6 +40,7 @@ use allways_model::counters::step::{MOST_PREDECESSORS, pre};
 use allways_model::counters::{Configuration, Counters, Initial, Local, Rule, Shared};
 use hashbrown::HashMap;
 use index::Upward;
+use limits::Limits;
 
 /// All configurations with this shared state and at most so many tokens in each place.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -139,9 +141,7 @@ pub fn check_basis(
         upward: Upward::new(&basis.members),
     };
     if let Some(limits) = &basis.bound {
-        let mut bound: HashMap<Shared, Vec<&Limit>> = HashMap::new();
-        limits.iter().for_each(|limit| bound.entry(limit.shared).or_default().push(limit));
-        checker.bound = Some(bound);
+        checker.bound = Some(Limits::new(limits));
         checker.check_bound(limits)?;
     }
     checker.check_weights()?;
@@ -191,8 +191,8 @@ struct Checker<'a> {
     system: &'a Counters,
     stop: &'a dyn Fn() -> Option<StopReason>,
     work: usize,
-    /// The limits by shared state; `None` for no bound.
-    bound: Option<HashMap<Shared, Vec<&'a Limit>>>,
+    /// The limits; `None` for no bound.
+    bound: Option<Limits<'a>>,
     weights: &'a [Weights],
     upward: Upward<'a>,
 }
@@ -217,7 +217,7 @@ impl Checker<'_> {
             let mut roomy = Roomy { limit, known: HashMap::new() };
             for &number in from.get(&limit.shared).map_or(&[][..], |rules| rules) {
                 let rule = &self.system.rules[number];
-                let goals = self.bound.as_ref().and_then(|bound| bound.get(&rule.to)?.first().copied());
+                let goals = self.bound.as_ref().and_then(|bound| bound.first(rule.to));
                 if goals.is_some_and(|goal| roomy.has_room(rule, goal)) {
                     self.spend(1)?;
                     continue;
@@ -315,18 +315,16 @@ impl Checker<'_> {
 
     fn within_limits(&mut self, configuration: &Configuration) -> Result<bool, Rejection> {
         let Some(bound) = &self.bound else { return Ok(true) };
-        let limits = bound.get(&configuration.shared).map_or(&[][..], |limits| limits);
-        let place = limits.iter().position(|limit| limit.contains(configuration));
-        self.spend(1 + place.unwrap_or(limits.len()))?;
-        Ok(place.is_some())
+        let (contain, looked_at) = bound.contain(configuration);
+        self.spend(looked_at)?;
+        Ok(contain)
     }
 
     fn within(&mut self, limit: &Limit) -> Result<bool, Rejection> {
         let Some(bound) = &self.bound else { return Ok(true) };
-        let limits = bound.get(&limit.shared).map_or(&[][..], |limits| limits);
-        let place = limits.iter().position(|other| other.includes(limit));
-        self.spend(1 + place.unwrap_or(limits.len()))?;
-        Ok(place.is_some())
+        let (include, looked_at) = bound.include(limit);
+        self.spend(looked_at)?;
+        Ok(include)
     }
 
     fn covers(&mut self, configuration: &Configuration) -> Result<bool, Rejection> {

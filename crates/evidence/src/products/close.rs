@@ -57,6 +57,22 @@ pub fn close(
     }
 }
 
+/// Accepts products of which the facts name threads that are of one kind: those have the same rules wherever a fact says that
+/// they may be.
+pub(crate) fn check_kinds(
+    system: &dyn Pushdown,
+    products: &Products,
+    stop: &dyn Fn() -> Option<StopReason>,
+) -> Result<(), Rejection> {
+    let mut checker = Checker { system, products, stop, work: 0, rules: HashMap::new() };
+    for (kind, facts) in products.products.iter().flat_map(|product| product.rest.iter().enumerate()) {
+        for fact in facts {
+            checker.rules(kind, fact.shared, fact.top)?;
+        }
+    }
+    Ok(())
+}
+
 /// What must hold before the meaning can be asked for.
 pub(crate) fn shape(system: &dyn Pushdown, products: &Products) -> Result<(), String> {
     let kinds = &products.kinds;

@@ -33,7 +33,7 @@ pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
 /// So many images are computed before weights are looked for: most systems take fewer, and a linear program takes about as
 /// long.
 pub fn before_cuts(system: &Counters) -> u64 {
-    (16 * system.rules.len() as u64).max(1 << 10)
+    (64 * system.rules.len() as u64).max(1 << 10)
 }
 
 /// The same; tells on a board what it finds, and looks for weights after so many images.

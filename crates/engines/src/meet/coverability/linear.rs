@@ -22,14 +22,14 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 /// How often the budget is asked while the program is solved.
-const SLICE: Duration = Duration::from_millis(50);
+pub const SLICE: Duration = Duration::from_millis(50);
 
 /// Larger denominators of a single weight, and of all together, are not guessed.
 const LARGEST_DENOMINATOR: u64 = 10_000;
 const LARGEST_COMMON: u64 = 1 << 32;
 
 /// Numbers by state, sorted: shared states first, then local ones.
-type Row = Vec<(usize, i64)>;
+pub type Row = Vec<(usize, i64)>;
 
 /// The linear program of a system: all but the configuration that is to be excluded.
 pub struct Linear {
@@ -137,13 +137,13 @@ impl Linear {
 }
 
 /// A configuration as a row.
-fn row(states: usize, shared: Shared, tokens: impl Iterator<Item = (u32, u64)>) -> Row {
+pub fn row(states: usize, shared: Shared, tokens: impl Iterator<Item = (u32, u64)>) -> Row {
     let tokens = tokens.map(|(local, count)| (states + local as usize, count as i64));
     sum([(shared.index(), 1)].into_iter().chain(tokens))
 }
 
 /// What a rule adds, by state. No number of a rule is larger than 32 bits.
-fn effect(rule: &Rule, shared: usize) -> Row {
+pub fn effect(rule: &Rule, shared: usize) -> Row {
     let part = |bag: &Bag, sign: i64| -> Row {
         bag.iter().map(|(local, count)| (shared + local as usize, sign * count as i64)).collect()
     };
@@ -151,7 +151,8 @@ fn effect(rule: &Rule, shared: usize) -> Row {
     sum(states.into_iter().chain(part(&rule.takes, -1)).chain(part(&rule.gives, 1)))
 }
 
-fn sum(entries: impl IntoIterator<Item = (usize, i64)>) -> Row {
+/// A row of entries in any order, of which several may be for one state.
+pub fn sum(entries: impl IntoIterator<Item = (usize, i64)>) -> Row {
     let mut row: Row = entries.into_iter().collect();
     row.sort_unstable_by_key(|&(at, _)| at);
     row.dedup_by(|next, kept| {

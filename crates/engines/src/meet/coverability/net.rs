@@ -46,7 +46,8 @@ fn narrow(count: u64) -> Result<u32, StopReason> {
     u32::try_from(count).map_err(|_| too_many())
 }
 
-fn too_many() -> StopReason {
+/// Why a search ends where a count does not fit.
+pub fn too_many() -> StopReason {
     StopReason::GaveUp("more than 4294967295 threads in one local state".to_string())
 }
 
