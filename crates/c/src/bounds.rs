@@ -130,7 +130,7 @@ fn union(left: (i128, i128), right: (i128, i128)) -> (i128, i128) {
 }
 
 /// Bounds of what an operator makes of values within bounds.
-fn combined(operator: Binary, left: (i128, i128), right: (i128, i128)) -> (i128, i128) {
+pub fn combined(operator: Binary, left: (i128, i128), right: (i128, i128)) -> (i128, i128) {
     let corners = |apply: &dyn Fn(i128, i128) -> Option<i128>| {
         let pairs = [(left.0, right.0), (left.0, right.1), (left.1, right.0), (left.1, right.1)];
         let values: Option<Vec<i128>> = pairs.into_iter().map(|(left, right)| apply(left, right)).collect();
@@ -162,6 +162,12 @@ fn combined(operator: Binary, left: (i128, i128), right: (i128, i128)) -> (i128,
         Binary::BitAnd if left.0 >= 0 => (0, left.1),
         Binary::BitOr | Binary::BitXor if left.0 >= 0 && right.0 >= 0 => {
             (0, (1 << (i128::BITS - left.1.max(right.1).leading_zeros())) - 1)
+        }
+        // Numbers that have so many bits and a sign have them afterwards.
+        Binary::BitAnd | Binary::BitOr | Binary::BitXor => {
+            let bits = |value: i128| i128::BITS - (if value < 0 { !value } else { value }).leading_zeros();
+            let most = [left.0, left.1, right.0, right.1].into_iter().map(bits).max().unwrap_or(0);
+            (-(1 << most), (1 << most) - 1)
         }
         Binary::ShiftLeft if right.0 >= 0 && right.1 < 64 => {
             corners(&|left, right| left.checked_mul(1 << right))

@@ -9,10 +9,12 @@
 //! A choice that stays wide is left as it is: explicit search tries a few of its values, which may find a bug, and symbolic
 //! methods take it as it is.
 
+use crate::concurrent::Concurrent;
 use crate::domains::{Comparisons, MOST_VALUES, chosen};
+use allways_model::program::expression::OPEN;
 use allways_model::program::reduction;
 use allways_model::program::{
-    Binary, Count, Expr, Machine, Op, Place, ProcedureId, Program, Slot, Target, Unary, Value,
+    Binary, Count, Expr, LocationId, Machine, Op, Place, ProcedureId, Program, Slot, Target, Unary, Value,
 };
 use std::collections::HashMap;
 
@@ -42,19 +44,40 @@ struct Sources {
 
 /// Narrows the choices of a program.
 pub fn narrow(program: &mut Program) {
+    narrow_where(program, &|_| false);
+}
+
+/// Narrows the choices of a program of which only proofs are asked: while `main` is alone, the values that it chooses are also
+/// those that nobody holds yet in the order of their numbers.
+pub fn narrow_up_to_renaming(program: &mut Program) {
+    let concurrent = Concurrent::of(program);
+    narrow_where(program, &|location| concurrent.is_alone(location));
+}
+
+fn narrow_where(program: &mut Program, alone: &dyn Fn(LocationId) -> bool) {
     let mut groups = Groups::of(program);
     let mut narrowed: Vec<Vec<Op>> = Vec::with_capacity(program.locations.len());
-    for location in &program.locations {
+    let live = reduction::live(program);
+    for (number, location) in LocationId::each(&program.locations) {
         let ops = location.edges.iter().map(|edge| {
             let mut op = edge.op.clone();
             narrow_at_once(&mut op);
-            groups.narrowed(op, location.procedure)
+            let known = alone(number).then(|| &live[edge.to.index()][..]).filter(|_| choices(&op) == 1);
+            groups.narrowed(op, location.procedure, known)
         });
         narrowed.push(ops.collect());
     }
     for (location, ops) in program.locations.iter_mut().zip(narrowed) {
         location.edges.iter_mut().zip(ops).for_each(|(edge, op)| edge.op = op);
     }
+}
+
+/// How many choices a step has.
+fn choices(op: &Op) -> usize {
+    let mut found = 0;
+    op.expressions()
+        .for_each(|expr| expr.visit(&mut |part| found += usize::from(matches!(part, Expr::Choose(..)))));
+    found
 }
 
 /// Whether all choices of a program are of values that can be listed.
@@ -462,7 +485,9 @@ impl<'p> Groups<'p> {
         compared.stored.extend(left.constants.iter().chain(&right.constants));
     }
 
-    fn narrowed(&mut self, op: Op, here: ProcedureId) -> Op {
+    /// The step with narrowed choices. If it is one of `main` while there is nobody else, `known` says which of its local
+    /// variables are live afterwards.
+    fn narrowed(&mut self, op: Op, here: ProcedureId, known: Option<&[bool]>) -> Op {
         match op {
             Op::Assign(places, values, constraint) => {
                 let values = places
@@ -470,7 +495,8 @@ impl<'p> Groups<'p> {
                     .zip(values)
                     .map(|(place, value)| {
                         let group = self.group_of(here, &place.target);
-                        self.narrow(value, group)
+                        let held = known.and_then(|live| self.held(here, group, &places, live));
+                        self.narrow(value, group, held.as_deref())
                     })
                     .collect();
                 Op::Assign(places, values, constraint)
@@ -484,7 +510,7 @@ impl<'p> Groups<'p> {
                 let numbered = values.into_iter().enumerate();
                 Op::Return(
                     numbered
-                        .map(|(number, value)| self.narrow(value, self.results[here.index()] + number))
+                        .map(|(number, value)| self.narrow(value, self.results[here.index()] + number, None))
                         .collect(),
                 )
             }
@@ -495,7 +521,9 @@ impl<'p> Groups<'p> {
     fn passed(&mut self, callee: ProcedureId, arguments: Vec<Expr>) -> Vec<Expr> {
         let parameters = self.program.procedures[callee].locals.iter().map(|parameter| parameter.slot);
         let both: Vec<(Slot, Expr)> = parameters.zip(arguments).collect();
-        both.into_iter().map(|(slot, value)| self.narrow(value, self.locals[callee.index()] + slot)).collect()
+        both.into_iter()
+            .map(|(slot, value)| self.narrow(value, self.locals[callee.index()] + slot, None))
+            .collect()
     }
 
     fn group_of(&self, here: ProcedureId, target: &Target) -> usize {
@@ -507,8 +535,42 @@ impl<'p> Groups<'p> {
         }
     }
 
-    /// Narrows the choices that a value of a group is a copy of.
-    fn narrow(&mut self, value: Expr, group: usize) -> Expr {
+    /// The variables of a group that hold a value after a step which does not write them: the shared ones, and the local ones
+    /// that are live then; nothing if one of them may have no value.
+    fn held(
+        &mut self,
+        here: ProcedureId,
+        group: usize,
+        places: &[Place],
+        live: &[bool],
+    ) -> Option<Vec<Expr>> {
+        let group = self.find(group);
+        let program = self.program;
+        let procedure = &program.procedures[here];
+        let mut held = Vec::new();
+        for variable in &program.shared {
+            for (slot, initial) in (variable.slot..).zip(&variable.initial) {
+                if self.find(slot) == group && !written(places, &Target::Shared(slot)) {
+                    known(*initial)?;
+                    held.push(Expr::Shared(slot));
+                }
+            }
+        }
+        for (number, variable) in procedure.locals.iter().enumerate() {
+            for (slot, initial) in (variable.slot..).zip(&variable.initial) {
+                let own = self.local(here, slot);
+                if self.find(own) == group && live[slot] && !written(places, &Target::Local(slot)) {
+                    known(*initial).filter(|_| number >= procedure.parameters)?;
+                    held.push(Expr::Local(slot));
+                }
+            }
+        }
+        Some(held)
+    }
+
+    /// Narrows the choices that a value of a group is a copy of; `held` are the variables of the group whose values matter, if
+    /// all of them are known.
+    fn narrow(&mut self, value: Expr, group: usize, held: Option<&[Expr]>) -> Expr {
         let group = self.find(group);
         if self.spoiled[group] {
             return value;
@@ -516,11 +578,18 @@ impl<'p> Groups<'p> {
         match value {
             Expr::Choose(low, high) => {
                 let many = if self.compared[group].among { self.most(group) } else { Some(1) };
-                let values = many.and_then(|many| self.compared[group].suffice(low, high, many));
+                let compared = &self.compared[group];
+                if let (true, Some(many), Some(held)) = (compared.among, many, held)
+                    && let Some(chosen) = compared.chosen_anew(low, high, many, held)
+                {
+                    return chosen;
+                }
+                let values = many.and_then(|many| compared.suffice(low, high, many));
                 values.map_or(Expr::Choose(low, high), |values| chosen(&values))
             }
             Expr::If(condition, then, other) => {
-                Expr::If(condition, Box::new(self.narrow(*then, group)), Box::new(self.narrow(*other, group)))
+                let (then, other) = (self.narrow(*then, group, held), self.narrow(*other, group, held));
+                Expr::If(condition, Box::new(then), Box::new(other))
             }
             value => value,
         }
@@ -594,6 +663,16 @@ impl<'p> Groups<'p> {
         }
         most
     }
+}
+
+/// Whether a place is written for sure.
+fn written(places: &[Place], target: &Target) -> bool {
+    places.iter().any(|place| place.target == *target)
+}
+
+/// An initial value that is one.
+fn known(initial: Option<Value>) -> Option<Value> {
+    initial.filter(|&initial| initial != OPEN)
 }
 
 /// Whether an operator compares its operands.

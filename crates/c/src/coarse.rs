@@ -33,11 +33,14 @@ struct Wide<'p> {
     ranges: Ranges<'p>,
     shared: Vec<bool>,
     locals: Vec<Vec<bool>>,
+    rough: bool,
     changed: bool,
 }
 
-/// The abstraction; nothing if no variable is wide, or if it would be of no use.
-pub fn coarse(program: &Program) -> Option<Program> {
+/// The abstraction; nothing if no variable is wide, or if it would be of no use. In a rough one, whatever is computed with many
+/// possible results is wide, and it is forgotten whether wide values are equal: with any number of threads there is no end of
+/// different ones.
+pub fn coarse(program: &Program, rough: bool) -> Option<Program> {
     if !program.never.is_empty() || !program.hints.is_empty() {
         return None;
     }
@@ -46,6 +49,7 @@ pub fn coarse(program: &Program) -> Option<Program> {
         ranges: Ranges::of_variables(program),
         shared: vec![false; program.shared_slots()],
         locals: program.procedures.iter().map(|procedure| vec![false; procedure.slots()]).collect(),
+        rough,
         changed: true,
     };
     wide.start()?;
@@ -135,7 +139,8 @@ impl Wide<'_> {
         (!any).then_some(())
     }
 
-    /// Variables that are added to for ever, and of which nothing but other variables depends.
+    /// Variables that are added to for ever, and of which nothing but other variables depends; if it is rough, all that are given
+    /// something computed.
     fn growing(&mut self) {
         let mut steers: HashSet<(Option<ProcedureId>, Slot)> = HashSet::new();
         let mut grow = Vec::new();
@@ -178,11 +183,8 @@ impl Wide<'_> {
         for (of, slot, here, target, value) in grow {
             let mut own = false;
             value.visit(&mut |part| own |= variable_of(here, part) == Some((of, slot)));
-            if own
-                && !is_variable(value)
-                && !steers.contains(&(of, slot))
-                && many(self.ranges.of(here, value))
-            {
+            let grows = self.rough || own && !steers.contains(&(of, slot));
+            if grows && !is_variable(value) && !is_truth(value) && many(self.ranges.of(here, value)) {
                 self.mark(here, target);
             }
         }
@@ -428,7 +430,7 @@ impl Rewriting<'_, '_> {
             }
             expr if self.is_copy(expr) => self.copy(expr),
             Expr::Binary(operator, left, right, span) if compares(*operator) => {
-                let equality = matches!(operator, Binary::Equal | Binary::Unequal);
+                let equality = !self.wide.rough && matches!(operator, Binary::Equal | Binary::Unequal);
                 let constant = |expr: &Expr| matches!(expr, Expr::Constant(value) if value.unsigned_abs() < Value::MAX as u64 - ROOM);
                 match (self.is_copy(left), self.is_copy(right)) {
                     (true, true) if equality => binary(*operator, self.copy(left), self.copy(right), *span),

@@ -7,8 +7,13 @@
 //! wrong alike (data independence: Wolper, *Expressing interesting properties of programs in propositional temporal logic*,
 //! 1986). For the second state to follow a choice of the first it needs in every region, beside the constants, as many
 //! values as there may be in a state and in the choices of a step; if values are not compared with each other, it needs one.
+//!
+//! States that a permutation of the values of a region, constants aside, maps to each other are related. So if a step chooses
+//! one value, and all variables of the group that may be read again are known to it, it need not have all these values: those
+//! that such a variable holds, and one that none of them holds, lead to related states. In the order of the values, those
+//! that are held or that follow one that is held are among them, and the first.
 
-use allways_model::program::{Expr, Value};
+use allways_model::program::{Binary, Expr, Span, Value};
 use std::collections::BTreeSet;
 
 /// A choice is narrowed if so many values remain at most.
@@ -44,6 +49,47 @@ impl Comparisons {
 
     /// Values that stand for all from one to another, if there may be so many in a state; nothing if that is too many.
     pub fn suffice(&self, low: Value, high: Value, many: usize) -> Option<Vec<Value>> {
+        let (constants, regions) = self.regions(low, high, many)?;
+        let values: BTreeSet<Value> = constants.into_iter().chain(regions.into_iter().flatten()).collect();
+        Some(values.into_iter().collect())
+    }
+
+    /// One of these values, where these variables of the group are all that may be read again.
+    pub fn chosen_anew(&self, low: Value, high: Value, many: usize, held: &[Expr]) -> Option<Expr> {
+        let (constants, regions) = self.regions(low, high, many)?;
+        let values = constants.len() + regions.iter().map(Vec::len).sum::<usize>();
+        if values * held.len() > MOST_VALUES {
+            return None;
+        }
+        let or = |left: Expr, right: Expr| {
+            Expr::Binary(Binary::Or, Box::new(left), Box::new(right), Span::default())
+        };
+        let is_held = |value: Value| {
+            let equal = |variable: &Expr| {
+                let value = Box::new(Expr::Constant(value));
+                Expr::Binary(Binary::Equal, Box::new(variable.clone()), value, Span::default())
+            };
+            held.iter().map(equal).reduce(or)
+        };
+        let either =
+            |one: Expr, other: Expr| Expr::If(Box::new(Expr::Choose(0, 1)), Box::new(one), Box::new(other));
+        let constants = constants.into_iter().map(Expr::Constant);
+        let regions = regions.into_iter().filter_map(|region| {
+            let first = Expr::Constant(*region.first()?);
+            Some(region.windows(2).rev().fold(first, |rest, pair| {
+                let Some(new) = is_held(pair[0]).into_iter().chain(is_held(pair[1])).reduce(or) else {
+                    return rest;
+                };
+                let may =
+                    Expr::Binary(Binary::And, Box::new(Expr::Choose(0, 1)), Box::new(new), Span::default());
+                Expr::If(Box::new(may), Box::new(Expr::Constant(pair[1])), Box::new(rest))
+            }))
+        });
+        constants.chain(regions).reduce(either)
+    }
+
+    /// The constants from one value to another, and the values of each region beside them.
+    fn regions(&self, low: Value, high: Value, many: usize) -> Option<(Vec<Value>, Vec<Vec<Value>>)> {
         let (low, high) = (i128::from(low), i128::from(high));
         let mut cuts = BTreeSet::from([low, high + 1]);
         cuts.extend(
@@ -55,15 +101,22 @@ impl Comparisons {
             constants.extend(self.stored.iter().map(|&constant| i128::from(constant)));
         }
         let cuts: Vec<i128> = cuts.range(low..=high + 1).copied().collect();
-        let mut values: BTreeSet<i128> = constants.range(low..=high).copied().collect();
+        let value = |value: i128| Value::try_from(value).ok();
+        let own: Option<Vec<Value>> = constants.range(low..=high).copied().map(value).collect();
+        let own = own?;
+        let (mut regions, mut count) = (Vec::new(), own.len());
         for region in cuts.windows(2) {
             let fresh = near_zero(region[0], region[1]).filter(|value| !constants.contains(value));
-            values.extend(fresh.take(if self.among { many } else { 1 }));
-            if values.len() > MOST_VALUES {
+            let fresh: Option<Vec<Value>> =
+                fresh.take(if self.among { many } else { 1 }).map(value).collect();
+            let fresh = fresh?;
+            count += fresh.len();
+            if count > MOST_VALUES {
                 return None;
             }
+            regions.push(fresh);
         }
-        values.into_iter().map(|value| Value::try_from(value).ok()).collect()
+        Some((own, regions))
     }
 }
 

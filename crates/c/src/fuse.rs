@@ -1,17 +1,24 @@
 //! Joins steps that no other thread can see with the step before them.
 //!
-//! A step is *visible* if it reads or writes a shared slot that some other thread accesses (at least one of them writing), or
-//! if it creates a thread. All other steps commute with those of other threads, in both directions: they neither read what
-//! others write nor write what others access, and they do not wait for others. (A step that may have to wait, for whatever
-//! reason, is no such step: it would keep the one before it from being taken.) So a visible step followed by invisible
-//! ones is as good as atomic (Lipton, *Reduction*, CACM 1975): in every run the invisible ones can be moved next to the
-//! visible one, and what goes wrong in one of them goes wrong there. A thread can be interrupted before every visible step
-//! and at the heads of loops (so that no section runs for ever), and nowhere else.
+//! A step is *visible* if it reads or writes a shared slot that another thread may access at the same time, at least one of
+//! them writing (`concurrent.rs`), or if it spawns a thread. All other steps commute with the steps of other threads that
+//! may come right before them: they neither read what these write nor write what these access, and they do not wait for
+//! others. (A step that may have to wait, for whatever reason, is no such step: it would keep the one before it from
+//! being taken.) So a visible step followed by invisible ones is as good as atomic (Lipton, *Reduction*, CACM 1975): in every
+//! run the invisible ones can be moved forward to the visible one, and what goes wrong in one of them goes wrong there. A step
+//! that allows a waiting thread to start is moved in the same way: what it is moved over is not of that thread. A thread can be
+//! interrupted before every visible step and at the heads of loops (so that no section runs for ever), and nowhere else.
 //!
 //! The result has atomic sections where the program had none; sections of the program itself grow by what follows them.
 
-use allways_model::program::{Binary, Edge, Expr, Location, LocationId, Op, Program, Slot, Target, Unary};
+use crate::concurrent::{Concurrent, accesses, locations_of};
+use allways_model::program::{
+    Binary, Count, Edge, Expr, Location, LocationId, Op, ProcedureId, Program, Slot, TemplateId, Unary,
+};
 use std::collections::HashSet;
+
+/// A section is interrupted before a choice that would lead to more ways through it.
+const MOST_WAYS: u64 = 64;
 
 /// Which threads access a shared slot.
 #[derive(Clone, Default)]
@@ -22,20 +29,40 @@ struct Access {
     written: bool,
 }
 
-/// Joins invisible steps with the visible ones before them.
+/// Joins invisible steps with the visible ones before them. In traces people look for where `main` creates threads, joins them
+/// and sees what they have done; so its steps that would be visible if all threads always lived are not joined.
 pub fn fuse(program: &mut Program) {
     let visible = visible_slots(program);
+    let main = program.templates.iter().find(|template| template.name == "main").map(|main| main.body);
+    join(program, &|here, op| {
+        let mut sees = false;
+        accesses(op, &mut |slot, length, _| sees |= visible[slot..slot + length].contains(&true));
+        sees && Some(here) == main
+    });
+}
+
+/// The same in a program of which only proofs are asked.
+pub fn fuse_for_proofs(program: &mut Program) {
+    join(program, &|_, _| false);
+}
+
+/// Joins invisible steps of procedures with the visible ones before them, unless they are to be shown.
+fn join(program: &mut Program, shown: &dyn Fn(ProcedureId, &Op) -> bool) {
+    let concurrent = Concurrent::of(program);
     let inside = inside_sections(program);
     let Some(inside) = inside else { return };
     let heads = loop_heads(program);
-    let sees = |op: &Op| sees(op, &visible);
     let count = program.locations.len();
     let cut: Vec<bool> = (0..count)
         .map(|location| {
             let here = &program.locations[location];
             let number = LocationId(location);
+            // To stop before a choice where there is nobody else costs nothing, and keeps sections small.
+            let alone = concurrent.is_alone(number);
             let stops = here.edges.iter().any(|edge| {
-                sees(&edge.op)
+                concurrent.sees(here.procedure, number, &edge.op)
+                    || shown(here.procedure, &edge.op)
+                    || alone && ways_of(&edge.op) > 1
                     || matches!(
                         edge.op,
                         Op::AtomicBegin
@@ -44,6 +71,7 @@ pub fn fuse(program: &mut Program) {
                             | Op::Wait(_)
                             | Op::Broadcast(_)
                             | Op::Fork(_)
+                            | Op::Spawn(..)
                     )
             });
             !inside[location]
@@ -62,6 +90,7 @@ pub fn fuse(program: &mut Program) {
             }
         }
     }
+    cut_many_ways(program, &inside, &mut cut);
     let mut leave: Vec<Option<LocationId>> = vec![None; count];
     for location in 0..count {
         let here = &program.locations[location];
@@ -87,6 +116,45 @@ pub fn fuse(program: &mut Program) {
         }
     }
     forget_unreachable(program);
+}
+
+/// Interrupts sections before a choice where choices have led to many ways already: each is followed to the end of a step, and
+/// those that lead to the same state are only then known to.
+fn cut_many_ways(program: &Program, inside: &[bool], cut: &mut [bool]) {
+    let mut ways = vec![0u64; cut.len()];
+    let mut todo: Vec<(LocationId, u64)> = LocationId::each(&program.locations)
+        .filter(|(location, _)| cut[location.index()])
+        .map(|(location, _)| (location, 1))
+        .collect();
+    while let Some((location, before)) = todo.pop() {
+        let here = location.index();
+        let edges = &program.locations[location].edges;
+        let choices = edges.iter().map(|edge| ways_of(&edge.op)).max().unwrap_or(1);
+        if before > 1 && choices > 1 && before.saturating_mul(choices) > MOST_WAYS && !inside[here] {
+            cut[here] = true;
+        }
+        let before = if cut[here] { 1 } else { before };
+        if ways[here] >= before {
+            continue;
+        }
+        ways[here] = before;
+        for edge in edges {
+            todo.push((edge.to, before.saturating_mul(ways_of(&edge.op)).min(MOST_WAYS + 1)));
+        }
+    }
+}
+
+/// How many ways choices lead to.
+fn ways_of(op: &Op) -> u64 {
+    let mut ways: u64 = 1;
+    op.expressions().for_each(|expr| {
+        expr.visit(&mut |part| {
+            if let Expr::Choose(low, high) = part {
+                ways = ways.saturating_mul(high.abs_diff(*low).saturating_add(1));
+            }
+        });
+    });
+    ways
 }
 
 /// Whether a thread may be stuck at a location with these edges.
@@ -161,27 +229,6 @@ fn close(program: &mut Program, location: LocationId, cut: &[bool], leave: &mut 
     }
 }
 
-/// The shared slots that a step accesses: read, or written.
-fn accesses(op: &Op, see: &mut dyn FnMut(Slot, usize, bool)) {
-    for expr in op.expressions() {
-        expr.visit(&mut |part| match part {
-            Expr::Shared(slot) | Expr::NextShared(slot) => see(*slot, 1, false),
-            Expr::SharedElement(slot, length, ..) => see(*slot, *length, false),
-            _ => {}
-        });
-    }
-    for place in op.places() {
-        match &place.target {
-            Target::Shared(slot) => see(*slot, 1, true),
-            Target::SharedElement(slot, length, _) => see(*slot, *length, true),
-            Target::Local(_) | Target::LocalElement(..) | Target::Others(_) => {}
-        }
-    }
-    if let Op::Acquire(lock) | Op::Release(lock) = op {
-        see(lock.slot, lock.element.as_ref().map_or(1, |(length, _)| *length), true);
-    }
-}
-
 /// The slots that more than one thread accesses, one of them writing.
 pub fn visible_slots(program: &Program) -> Vec<bool> {
     visible_locations(program, |slot| slot)
@@ -191,10 +238,8 @@ pub fn visible_slots(program: &Program) -> Vec<bool> {
 pub(crate) fn visible_locations(program: &Program, stands: impl Fn(Slot) -> Slot) -> Vec<bool> {
     let mut found = vec![Access::default(); program.shared_slots()];
     for (template, of) in program.templates.iter().enumerate() {
-        let many = of.spawned || of.count != allways_model::program::Count::Fixed(1);
-        let mut seen = HashSet::from([program.procedures[of.body].entry]);
-        let mut todo: Vec<LocationId> = seen.iter().copied().collect();
-        while let Some(location) = todo.pop() {
+        let many = of.spawned || of.count != Count::Fixed(1);
+        for location in locations_of(program, TemplateId(template)) {
             for edge in &program.locations[location].edges {
                 accesses(&edge.op, &mut |slot, length, written| {
                     for slot in slot..slot + length {
@@ -204,25 +249,10 @@ pub(crate) fn visible_locations(program: &Program, stands: impl Fn(Slot) -> Slot
                         access.written |= written;
                     }
                 });
-                let callee = match edge.op {
-                    Op::Call(procedure, ..) => Some(program.procedures[procedure].entry),
-                    _ => None,
-                };
-                for next in callee.into_iter().chain([edge.to]) {
-                    if seen.insert(next) {
-                        todo.push(next);
-                    }
-                }
             }
         }
     }
     found.into_iter().map(|access| access.many && access.written).collect()
-}
-
-fn sees(op: &Op, visible: &[bool]) -> bool {
-    let mut sees = matches!(op, Op::Spawn(..));
-    accesses(op, &mut |slot, length, _| sees |= visible[slot..slot + length].contains(&true));
-    sees
 }
 
 /// Which locations are inside of atomic sections of the program. None if some are both inside and outside.

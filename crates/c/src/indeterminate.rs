@@ -2,8 +2,10 @@
 //!
 //! The lowering has each such declaration choose a value. Here a choice whose variable is written again on every way to
 //! where it is read (it is not *live*) becomes nothing, so that only programs which read an indeterminate value pay for it.
+//! In the same way, the initial value of a local variable that is not live at the start of its procedure may as well be 0,
+//! which is within the bounds of most of what is stored in it later.
 
-use allways_model::program::{Expr, LocationId, Op, Program, Slot, Target};
+use allways_model::program::{Expr, LocationId, Op, Program, Slot, Target, reduction};
 
 /// What a step does to a local variable.
 enum Use {
@@ -22,6 +24,23 @@ pub fn forget_unread(program: &mut Program) {
             let stamp = location;
             if !is_live(program, slot, chosen.to, &mut seen, stamp) {
                 program.locations[location].edges[edge].op = Op::Skip;
+            }
+        }
+    }
+}
+
+/// Gives local variables that are not live at the start of their procedure the initial value 0, if their type has it.
+pub fn start_with_zero(program: &mut Program) {
+    let live = reduction::live(program);
+    for procedure in &mut program.procedures {
+        let live = &live[procedure.entry.index()];
+        for local in
+            procedure.locals.iter_mut().skip(procedure.parameters).filter(|local| local.ty.contains(0))
+        {
+            for (slot, initial) in (local.slot..).zip(&mut local.initial) {
+                if !live[slot] {
+                    *initial = Some(0);
+                }
             }
         }
     }

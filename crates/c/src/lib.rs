@@ -10,12 +10,16 @@ mod bounds;
 mod choices;
 mod coarse;
 mod compact;
+mod concurrent;
+mod conversions;
 mod domains;
 pub mod fuse;
 mod indeterminate;
 mod irrelevant;
+mod late;
 mod lexer;
 pub mod library;
+mod localise;
 pub mod lower;
 mod normalise;
 mod parse;
@@ -27,11 +31,16 @@ pub mod sema;
 mod settled;
 pub mod slots;
 pub mod source;
+mod strides;
+pub mod strings;
 pub mod typed;
+mod unread;
+pub mod values;
 pub mod walk;
 mod webs;
 
-use allways_model::program::Program;
+use allways_model::program::reduction::reduce;
+use allways_model::program::{Count, Program};
 use lower::Lowered;
 use property::Property;
 use sema::CError;
@@ -48,7 +57,7 @@ pub fn read(
 ) -> Result<Lowered, Vec<CError>> {
     let text = annotations::written_out(text)
         .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
-    let unit = sema::analyse(&text, map, model)?;
+    let unit = strings::analyse(&text, map, model)?;
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
     if property.races {
         if let Some(program) = lowered.exact.take() {
@@ -59,35 +68,57 @@ pub fn read(
         races::watch(&mut lowered);
     }
     // What may do more may also move where the program cannot, so that it says nothing about deadlocks.
-    lowered.coarse = finish(&mut lowered.program, !property.deadlocks);
+    let safety = !property.deadlocks;
+    lowered.coarse = finish(&mut lowered.program, safety, safety);
     if let Some(exact) = &mut lowered.exact {
-        finish(exact, false);
+        finish(exact, false, safety);
     }
     Ok(lowered)
 }
 
-/// Makes a program smaller; says which program may do more, and has no wide data, if one is wanted and there is one.
-fn finish(program: &mut Program, wanted: bool) -> Option<Program> {
+/// Makes a program smaller; says of which program a proof is one of this program, if one is wanted and there is one that is
+/// easier to prove. With `safety`, nothing is asked about threads that wait for ever.
+fn finish(program: &mut Program, wanted: bool, safety: bool) -> Option<Program> {
     fuse::forget_unreachable(program);
     let apart = webs::split(program);
     settled::replace(program);
     irrelevant::forget(program);
     choices::narrow(program);
     ranges::narrow(program);
-    let mut coarse = if wanted { coarse::coarse(program) } else { None };
-    if let Some(coarse) = &mut coarse {
-        irrelevant::forget(coarse);
-        choices::narrow(coarse);
+    late::choose(program, safety);
+    conversions::forget(program);
+    choices::narrow(program);
+    let proved = wanted.then(|| easier(program)).flatten();
+    webs::join(program, &apart);
+    fuse::fuse(program);
+    proved
+}
+
+/// A program without stores that nobody reads, and without wide data: it may do more. If that is of no use, one without such
+/// stores.
+fn easier(program: &Program) -> Option<Program> {
+    let mut fewer = program.clone();
+    let fewer = unread::forget(&mut fewer).then_some(fewer);
+    let base = fewer.as_ref().unwrap_or(program);
+    let coarse = |rough| coarse::coarse(base, rough).and_then(finish_for_proofs);
+    let is_open = program.templates.iter().any(|template| template.spawned || template.count == Count::Any);
+    coarse(false)
+        .or_else(|| is_open.then(|| coarse(true))?)
+        .or_else(|| fewer.clone().and_then(finish_for_proofs))
+}
+
+/// Makes a program smaller of which only proofs are asked; nothing if it has too many values.
+fn finish_for_proofs(mut program: Program) -> Option<Program> {
+    irrelevant::forget(&mut program);
+    indeterminate::start_with_zero(&mut program);
+    program = reduce(&program).program;
+    indeterminate::start_with_zero(&mut program);
+    localise::localise(&mut program);
+    choices::narrow_up_to_renaming(&mut program);
+    if !choices::are_few(&program) {
+        return None;
     }
-    let coarse = coarse.filter(choices::are_few);
-    let end = |mut program: Program| {
-        webs::join(&mut program, &apart);
-        fuse::fuse(&mut program);
-        program
-    };
-    *program = end(std::mem::take(program));
-    coarse.map(|mut coarse| {
-        compact::compact(&mut coarse);
-        end(coarse)
-    })
+    compact::compact(&mut program);
+    fuse::fuse_for_proofs(&mut program);
+    Some(program)
 }

@@ -36,6 +36,7 @@ mod layout;
 mod memory;
 mod mutexes;
 mod places;
+mod rounds;
 mod statements;
 mod synchronisation;
 mod threads;

@@ -6,8 +6,17 @@
 //! values. Invariant: a value outside of what is needed, and below (above) all constants that it is compared with, goes the
 //! same way as the greatest (least) such value, and on this way nobody uses it. So the values from one below the least needed
 //! or compared to one above the greatest suffice.
+//!
+//! A condition that is first stored in a local variable counts as well: the values are followed apart for each of its outcomes.
+//!
+//! A shared variable is followed in the same way while `main` is alone; when another thread starts, all the values that the
+//! variable may have then are needed.
 
-use allways_model::program::{Binary, Edge, Expr, Op, Program, Slot, Target, Unary, Value};
+use crate::concurrent::Concurrent;
+use allways_model::program::{
+    Binary, Edge, Expr, LocationId, Op, Place, Program, Slot, Target, Unary, Value,
+};
+use std::collections::HashMap;
 
 /// A choice is narrowed if so many values remain at most.
 const MOST_VALUES: u64 = 64;
@@ -17,12 +26,12 @@ type Interval = (Value, Value);
 
 /// What is known of the values that a choice gives to a variable.
 struct Chosen {
-    slot: Slot,
+    variable: Target,
     /// The least and the greatest value that matters by itself.
     needed: Option<Interval>,
 }
 
-/// Narrows choices for local variables.
+/// Narrows choices for variables.
 pub fn narrow(program: &mut Program) {
     let reads = |expr: &Expr| {
         let mut reads = false;
@@ -41,14 +50,12 @@ pub fn narrow(program: &mut Program) {
     {
         return;
     }
+    let concurrent = Concurrent::of(program);
     for location in 0..program.locations.len() {
         for edge in 0..program.locations[location].edges.len() {
-            let Some((slot, low, high)) = chosen(&program.locations[location].edges[edge].op) else {
-                continue;
-            };
-            let Some((least, most)) =
-                needed(program, &program.locations[location].edges[edge], slot, (low, high))
-            else {
+            let choice = &program.locations[location].edges[edge];
+            let Some((variable, low, high)) = chosen(&choice.op) else { continue };
+            let Some((least, most)) = needed(program, &concurrent, choice, variable, (low, high)) else {
                 continue;
             };
             let least = least.saturating_sub(1).clamp(low, high);
@@ -62,12 +69,12 @@ pub fn narrow(program: &mut Program) {
     }
 }
 
-/// The local variable that a step does nothing but choose one of many values for.
-fn chosen(op: &Op) -> Option<(Slot, Value, Value)> {
+/// The variable that a step does nothing but choose one of many values for.
+fn chosen(op: &Op) -> Option<(Target, Value, Value)> {
     let Op::Assign(places, values, None) = op else { return None };
     match (&places[..], &values[..]) {
         ([place], [Expr::Choose(low, high)]) if high.abs_diff(*low) >= MOST_VALUES => match place.target {
-            Target::Local(slot) => Some((slot, *low, *high)),
+            Target::Local(_) | Target::Shared(_) => Some((place.target.clone(), *low, *high)),
             _ => None,
         },
         _ => None,
@@ -75,24 +82,36 @@ fn chosen(op: &Op) -> Option<(Slot, Value, Value)> {
 }
 
 /// The values that matter of those that a step chooses; `None` if these may be too many.
-fn needed(program: &Program, choice: &Edge, slot: Slot, all: Interval) -> Option<Interval> {
-    let mut chosen = Chosen { slot, needed: None };
-    let mut known: Vec<Option<Interval>> = vec![None; program.locations.len()];
-    let mut todo = vec![(choice.to, all)];
-    while let Some((location, interval)) = todo.pop() {
-        let before = known[location.index()];
+fn needed(
+    program: &Program,
+    concurrent: &Concurrent,
+    choice: &Edge,
+    variable: Target,
+    all: Interval,
+) -> Option<Interval> {
+    let shared = matches!(variable, Target::Shared(_));
+    let mut chosen = Chosen { variable, needed: None };
+    let mut known: HashMap<(LocationId, Told), Interval> = HashMap::new();
+    let mut todo = vec![(choice.to, None, all)];
+    while let Some((location, told, interval)) = todo.pop() {
+        let before = known.get(&(location, told)).copied();
         let after = hull(before, Some(interval));
         if before == after {
             continue;
         }
-        known[location.index()] = after;
         let interval = after?;
-        for edge in &program.locations[location].edges {
-            let Some(next) = chosen.step(&edge.op, interval) else { continue };
-            if too_many(chosen.needed) {
-                return None;
+        known.insert((location, told), interval);
+        let edges = &program.locations[location].edges;
+        if shared
+            && (!concurrent.is_alone(location) || edges.iter().any(|edge| matches!(edge.op, Op::Call(..))))
+        {
+            // Others may look at it, and change it.
+            chosen.need(interval);
+        } else {
+            for edge in edges {
+                let next = chosen.step(&edge.op, told, interval);
+                todo.extend(next.into_iter().map(|(told, interval)| (edge.to, told, interval)));
             }
-            todo.push((edge.to, next));
         }
         if too_many(chosen.needed) {
             return None;
@@ -117,27 +136,74 @@ fn meet((a, b): Interval, (c, d): Interval) -> Option<Interval> {
     (a.max(c) <= b.min(d)).then_some((a.max(c), b.min(d)))
 }
 
+/// A local variable that was given a constant, and nothing else since.
+type Told = Option<(Slot, Value)>;
+
+/// What is still told after a step.
+fn kept(op: &Op, told: Told) -> Told {
+    let overwrites = |slot: Slot| {
+        op.places().iter().any(|place| match place.target {
+            Target::Local(own) | Target::Others(own) => own == slot,
+            Target::LocalElement(first, length, _) => (first..first + length).contains(&slot),
+            Target::Shared(_) | Target::SharedElement(..) => false,
+        })
+    };
+    told.filter(|&(slot, _)| !overwrites(slot))
+}
+
+/// Whether a condition about the variable of which something is told holds.
+fn is_told(expr: &Expr, told: Told) -> Option<bool> {
+    let (slot, value) = told?;
+    match expr {
+        Expr::Local(own) if *own == slot => Some(value != 0),
+        Expr::Unary(Unary::Not, part) => is_told(part, told).map(|holds| !holds),
+        Expr::Binary(operator, left, right, _) => match (operator, &**left, &**right) {
+            (Binary::Equal, Expr::Local(own), Expr::Constant(other)) if *own == slot => Some(value == *other),
+            (Binary::Unequal, Expr::Local(own), Expr::Constant(other)) if *own == slot => {
+                Some(value != *other)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl Chosen {
     fn need(&mut self, interval: Interval) {
         self.needed = hull(self.needed, Some(interval));
     }
 
-    /// The values after a step, if the variable keeps its value and the step can be taken.
-    fn step(&mut self, op: &Op, interval: Interval) -> Option<Interval> {
+    /// What is told and the values after a step, if the variable keeps its value and the step can be taken.
+    fn step(&mut self, op: &Op, told: Told, interval: Interval) -> Vec<(Told, Interval)> {
         op.expressions().for_each(|expr| self.look(expr, interval));
+        let after = |told: Told, interval: Option<Interval>| {
+            interval.into_iter().map(|interval| (told, interval)).collect()
+        };
         match op {
-            Op::Guard(expr, expected) => self.restricted(expr, *expected, interval),
-            Op::Assert(expr) => self.restricted(expr, true, interval),
-            // Its frame is left; of the other steps, some write it.
-            Op::Return(_) => None,
-            op if op
-                .places()
-                .iter()
-                .any(|place| matches!(place.target, Target::Local(slot) if slot == self.slot)) =>
-            {
-                None
+            Op::Guard(expr, expected) if is_told(expr, told).is_some_and(|holds| holds != *expected) => {
+                Vec::new()
             }
-            _ => Some(interval),
+            Op::Guard(expr, expected) => after(told, self.restricted(expr, *expected, interval)),
+            Op::Assert(expr) => after(told, self.restricted(expr, true, interval)),
+            // Its frame is left; of the other steps, some write it.
+            Op::Return(_) => Vec::new(),
+            op if op.places().iter().any(|place| place.target == self.variable) => Vec::new(),
+            Op::Assign(places, values, None) => match (&places[..], &values[..]) {
+                ([Place { target: Target::Local(slot), .. }], [Expr::Constant(value)]) => {
+                    after(Some((*slot, *value)), Some(interval))
+                }
+                ([Place { target: Target::Local(slot), .. }], [Expr::If(condition, then, other)]) => {
+                    let (Expr::Constant(then), Expr::Constant(other)) = (&**then, &**other) else {
+                        return after(None, Some(interval));
+                    };
+                    let both = [(true, *then), (false, *other)].into_iter().flat_map(|(expected, value)| {
+                        after(Some((*slot, value)), self.restricted(condition, expected, interval))
+                    });
+                    both.collect::<Vec<_>>()
+                }
+                _ => after(kept(op, told), Some(interval)),
+            },
+            op => after(kept(op, told), Some(interval)),
         }
     }
 
@@ -149,14 +215,22 @@ impl Chosen {
             return;
         }
         match expr {
-            Expr::Local(slot) if *slot == self.slot => self.need(interval),
-            Expr::LocalElement(first, length, index, _) => {
-                if (*first..first + length).contains(&self.slot) {
+            expr if self.is_variable(expr) => self.need(interval),
+            Expr::NextShared(_) => self.need(interval),
+            Expr::LocalElement(first, length, index, _) | Expr::SharedElement(first, length, index, _) => {
+                let own = match (expr, &self.variable) {
+                    (Expr::LocalElement(..), Target::Local(slot))
+                    | (Expr::SharedElement(..), Target::Shared(slot)) => {
+                        (*first..first + length).contains(slot)
+                    }
+                    _ => false,
+                };
+                if own {
                     self.need(interval);
                 }
                 self.look(index, interval);
             }
-            Expr::SharedElement(_, _, part, _) | Expr::Unary(_, part) => self.look(part, interval),
+            Expr::Unary(_, part) => self.look(part, interval),
             Expr::Binary(_, left, right, _) => {
                 self.look(left, interval);
                 self.look(right, interval);
@@ -167,6 +241,15 @@ impl Chosen {
                 self.look(other, interval);
             }
             _ => {}
+        }
+    }
+
+    fn is_variable(&self, expr: &Expr) -> bool {
+        match (expr, &self.variable) {
+            (Expr::Local(slot), Target::Local(own)) | (Expr::Shared(slot), Target::Shared(own)) => {
+                slot == own
+            }
+            _ => false,
         }
     }
 
@@ -182,8 +265,8 @@ impl Chosen {
             _ => return None,
         };
         match (&**left, &**right) {
-            (Expr::Local(slot), Expr::Constant(value)) if *slot == self.slot => Some((*operator, *value)),
-            (Expr::Constant(value), Expr::Local(slot)) if *slot == self.slot => Some((turned, *value)),
+            (part, Expr::Constant(value)) if self.is_variable(part) => Some((*operator, *value)),
+            (Expr::Constant(value), part) if self.is_variable(part) => Some((turned, *value)),
             _ => None,
         }
     }

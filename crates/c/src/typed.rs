@@ -353,6 +353,8 @@ pub struct Unit {
     pub functions: Vec<Function>,
     /// The sizes of types.
     pub model: DataModel,
+    /// Functions of the C library whose bodies are not the program's.
+    pub library: Vec<FunctionId>,
 }
 
 impl Unit {

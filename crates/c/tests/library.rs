@@ -22,7 +22,12 @@ const PRELUDE: &str = "typedef unsigned long pthread_t; typedef unsigned pthread
     int pthread_key_create(pthread_key_t *, void (*)(void *)); int pthread_key_delete(pthread_key_t);
     int pthread_setspecific(pthread_key_t, const void *); void *pthread_getspecific(pthread_key_t);
     int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *); int pthread_mutex_destroy(pthread_mutex_t *);
-    void *malloc(unsigned long); void reach_error(void); int abs(int); int ffs(int);\n";
+    void *malloc(unsigned long); void reach_error(void); int abs(int); int ffs(int);
+    unsigned long strlen(const char *); unsigned long strnlen(const char *, unsigned long); char *strcpy(char *, const char *);
+    char *stpcpy(char *, const char *); char *strncpy(char *, const char *, unsigned long); char *strcat(char *, const char *);
+    char *strncat(char *, const char *, unsigned long); int strcmp(const char *, const char *); char *strchr(const char *, int);
+    int strncmp(const char *, const char *, unsigned long); char *strrchr(const char *, int);
+    unsigned long strspn(const char *, const char *); unsigned long strcspn(const char *, const char *);\n";
 
 /// How the runs of a program end.
 fn ends(text: &str) -> BTreeSet<End> {
@@ -41,6 +46,42 @@ fn compare(programs: &[(i64, &str)]) {
             assert_eq!(native::result(&format!("{headers}{text}\n")), *expected, "{text}");
         }
     }
+}
+
+#[test]
+fn functions_of_strings_do_what_the_library_does() {
+    let calls = [
+        "strlen(s)",
+        "strnlen(s, 2) * 10 + strnlen(s, 9)",
+        "strcmp(s, t) < 0 ? 1 : strcmp(s, t) > 0 ? 2 : 3",
+        "strncmp(s, t, 2) < 0 ? 1 : strncmp(s, t, 2) > 0 ? 2 : 3",
+        "strlen(strcpy(b, s)) + (unsigned char)b[0]",
+        "stpcpy(b, s) - b",
+        "strncpy(b, s, 5)[1] * 100 + b[4]",
+        "strlen(strcat(b, s)) * 100 + (unsigned char)b[3]",
+        "strlen(strncat(b, s, 1)) * 100 + (unsigned char)b[2]",
+        "strchr(s, 'b') ? strchr(s, 'b') - s : 77",
+        "strchr(s, 0) - s",
+        "strrchr(s, 'a') ? strrchr(s, 'a') - s : 77",
+        "strrchr(s, 0) - s",
+        "strspn(s, t) * 10 + strcspn(s, t)",
+    ];
+    for call in calls {
+        for (s, t) in [("", "a"), ("abab", "ab"), ("b", "b"), ("\\200a", "a"), ("aac", "acb")] {
+            let text = format!(
+                "char s[8] = \"{s}\", t[8] = \"{t}\", b[16] = \"xy\"; int main(void) {{ result = {call}; return 0; }}"
+            );
+            let found = ends(&text);
+            let [End::Result(found)] = found.into_iter().collect::<Vec<_>>()[..] else { panic!("{text}") };
+            if native::compiler() {
+                let text = format!("#define _GNU_SOURCE\n#include <string.h>\nunsigned result;\n{text}\n");
+                assert_eq!(native::result(&text), found, "{text}");
+            }
+        }
+    }
+    // What does not fit is written outside of the object.
+    let text = "char b[3]; int main(void) { strcpy(b, \"abc\"); return 0; }";
+    assert!(matches!(ends(text).into_iter().collect::<Vec<_>>()[..], [End::Wrong(_)]));
 }
 
 #[test]

@@ -193,7 +193,18 @@ impl Lowering<'_> {
         self.body.calls.push(inlined);
         let exits = std::mem::take(&mut self.body.exits);
         let loops = std::mem::take(&mut self.body.loops);
+        // What follows starts at the last location, which has no edges yet.
+        let (locations, left_out, accesses) =
+            (self.here.index(), self.lowered.left_out.len(), self.accesses.len());
         self.block_of(body)?;
+        if self.unit.library.contains(&function) {
+            for location in self.locations.iter_mut().skip(locations) {
+                location.span = span;
+                location.edges.iter_mut().for_each(|edge| crate::strings::move_to(edge, span));
+            }
+            self.lowered.left_out.iter_mut().skip(left_out).for_each(|(place, _)| *place = span);
+            self.accesses.iter_mut().skip(accesses).for_each(|access| access.span = span);
+        }
         let at_end = self.is_reached().then_some(self.body.atomic);
         self.jump(back, span);
         self.here = back;

@@ -4,12 +4,12 @@ use super::expressions::not;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
 use crate::slots;
-use crate::typed::{Binary, Expr, ExprKind, Initial, Stmt, StmtKind, Type, VariableId};
+use crate::typed::{Expr, ExprKind, Initial, Stmt, StmtKind, Type, VariableId};
 use crate::walk;
 use allways_model::program::{Binary as Operator, LocationId, Op, Span, Value};
 
 /// A loop that creates threads is unrolled for so many rounds at most.
-const MOST_ROUNDS: usize = 256;
+pub(super) const MOST_ROUNDS: usize = 256;
 
 impl Lowering<'_> {
     /// Statements, one after the other.
@@ -467,96 +467,5 @@ pub(super) fn variable_of(expr: &Expr) -> Option<VariableId> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-/// Loops that count.
-impl Lowering<'_> {
-    /// How many rounds a loop seems to have that counts to a constant. The condition is looked at in every round, so a guess
-    /// does no harm.
-    fn rounds(
-        &self,
-        condition: &Expr,
-        step: Option<&Expr>,
-        body: &Stmt,
-        before: Option<&Stmt>,
-    ) -> Option<usize> {
-        let mut labels = false;
-        walk::each_statement(std::slice::from_ref(body), &mut |stmt| {
-            labels |= matches!(stmt.kind, StmtKind::Label(..));
-        });
-        // A label would be there once for each round.
-        let (variable, operator, limit) =
-            self.compares(condition).or_else(|| self.likely(condition)).filter(|_| !labels)?;
-        let first = before
-            .and_then(|before| self.starts_with(before))
-            .filter(|(started, _)| *started == variable)
-            .map_or(0, |(_, first)| first);
-        let mut by = step.and_then(|step| self.steps_by(step, variable));
-        walk::statement(body, &mut |expr| by = by.or_else(|| self.steps_by(expr, variable)));
-        let by = by?;
-        let holds = |value: i128| match operator {
-            Binary::Less => value < limit,
-            Binary::LessEqual => value <= limit,
-            Binary::Greater => value > limit,
-            Binary::GreaterEqual => value >= limit,
-            Binary::Unequal => value != limit,
-            _ => false,
-        };
-        (0..=MOST_ROUNDS).find(|&round| !holds(first + by * round as i128))
-    }
-
-    pub(super) fn starts_with(&self, stmt: &Stmt) -> Option<(VariableId, i128)> {
-        match &stmt.kind {
-            StmtKind::Declare(variable, Some(initial)) => match &initial[..] {
-                [Initial { path, value }] if path.is_empty() => {
-                    Some((*variable, self.constant_value(value)?))
-                }
-                _ => None,
-            },
-            StmtKind::Expr(expr) => match &walk::through_casts(expr).kind {
-                ExprKind::Assign(to, value) => match to.kind {
-                    ExprKind::Variable(variable) => Some((variable, self.constant_value(value)?)),
-                    _ => None,
-                },
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// The variable that a condition compares with a constant.
-    pub(super) fn compares(&self, condition: &Expr) -> Option<(VariableId, Binary, i128)> {
-        let ExprKind::Binary(operator, left, right) = &walk::through_casts(condition).kind else {
-            return None;
-        };
-        Some((variable_of(left)?, *operator, self.constant_value(right)?))
-    }
-
-    /// The same with a variable that nothing but input changes: its initial value.
-    fn likely(&self, condition: &Expr) -> Option<(VariableId, Binary, i128)> {
-        let ExprKind::Binary(operator, left, right) = &walk::through_casts(condition).kind else {
-            return None;
-        };
-        Some((variable_of(left)?, *operator, *self.likely.get(&variable_of(right)?)?))
-    }
-
-    pub(super) fn steps_by(&self, step: &Expr, variable: VariableId) -> Option<i128> {
-        let is = |to: &Expr| matches!(to.kind, ExprKind::Variable(other) if other == variable);
-        match &walk::through_casts(step).kind {
-            ExprKind::Step(to, by, _) if is(to) => Some((*by).into()),
-            ExprKind::AssignOp(Binary::Plus, to, value, _) if is(to) => self.constant_value(value),
-            ExprKind::AssignOp(Binary::Minus, to, value, _) if is(to) => Some(-self.constant_value(value)?),
-            ExprKind::Assign(to, value) if is(to) => match &walk::through_casts(value).kind {
-                ExprKind::Binary(Binary::Plus, left, right) if variable_of(left) == Some(variable) => {
-                    self.constant_value(right)
-                }
-                ExprKind::Binary(Binary::Minus, left, right) if variable_of(left) == Some(variable) => {
-                    Some(-self.constant_value(right)?)
-                }
-                _ => None,
-            },
-            _ => None,
-        }
     }
 }

@@ -13,6 +13,7 @@ mod sequential;
 mod shapes;
 mod statements;
 mod threads;
+mod values;
 mod wide;
 
 use ours::End;

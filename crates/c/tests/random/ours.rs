@@ -2,7 +2,7 @@
 
 use allways_c::source::LineMap;
 use allways_c::typed::DataModel;
-use allways_c::{fuse, lower, read, sema};
+use allways_c::{fuse, lower, read, sema, strings};
 use allways_model::program::semantics::{Outcome, State, steps};
 use allways_model::program::{Program, Value};
 
@@ -27,7 +27,7 @@ pub fn programs(text: &str) -> Result<[Program; 2], String> {
         let lines: Vec<String> = errors.into_iter().map(|error| error.message).collect();
         lines.join("; ")
     };
-    let unit = sema::analyse(text.as_bytes(), &map, DataModel::Lp64).map_err(messages)?;
+    let unit = strings::analyse(text.as_bytes(), &map, DataModel::Lp64).map_err(messages)?;
     let mut plain = lower::lower(&unit, Default::default()).map_err(|error| error.message)?.program;
     fuse::forget_unreachable(&mut plain);
     let fused = read(text.as_bytes(), &map, DataModel::Lp64, Default::default()).map_err(messages)?.program;

@@ -63,7 +63,15 @@ impl Writer {
     }
 
     fn statement(&mut self) {
-        let line = match self.dice.roll(6) {
+        let line = match self.dice.roll(7) {
+            6 if self.inputs > 0 => {
+                self.inputs -= 1;
+                let (place, low) = (["x", "y", "a", "n"][self.dice.roll(4)], self.dice.roll(6));
+                let high = low + self.dice.roll(4);
+                format!(
+                    "{place} = __VERIFIER_nondet_uchar(); __VERIFIER_assume({place} >= {low} && {place} <= {high});"
+                )
+            }
             0..4 => format!("{} = {};", self.variable(), self.value()),
             4 => format!("if ({}) {} = {};", self.condition(), self.variable(), self.value()),
             _ => format!("check({});", self.condition()),
@@ -72,27 +80,46 @@ impl Writer {
     }
 }
 
-/// A program of `main` and a thread.
+/// A program of `main` and one thread or two, which it may join, or create one after the other.
 fn program(seed: u64) -> String {
     let mut dice = Dice::new(seed);
-    let inputs = 1 + dice.roll(2);
+    let inputs = 1 + dice.roll(3);
+    let (two, early) = (dice.roll(3) == 0, dice.roll(2) == 0);
     let mut writer = Writer { dice, inputs, text: String::new() };
     writer.text.push_str(
         "typedef unsigned long pthread_t;\n\
          int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);\n\
+         int pthread_join(pthread_t, void **);\n\
          unsigned char __VERIFIER_nondet_uchar(void);\n\
+         void __VERIFIER_assume(int);\n\
          void reach_error(void);\n\
          void check(int holds) { if (!holds) reach_error(); }\n\
-         unsigned char a, b = 5, m[2];\nint n;\n\
-         void *other(void *unused) {\n  unsigned char x = 0;\n  int y = 1;\n",
+         unsigned char a, b = 5, m[2];\nint n;\n",
     );
-    (0..1 + writer.dice.roll(3)).for_each(|_| writer.statement());
-    writer
-        .text
-        .push_str("  return 0;\n}\nint main(void) {\n  pthread_t t;\n  unsigned char x = 2;\n  int y = 0;\n");
+    for name in ["other", "another"].iter().take(1 + usize::from(two)) {
+        let _ = writeln!(writer.text, "void *{name}(void *unused) {{\n  unsigned char x = 0;\n  int y = 1;");
+        (0..1 + writer.dice.roll(3)).for_each(|_| writer.statement());
+        writer.text.push_str("  return 0;\n}\n");
+    }
+    writer.text.push_str("int main(void) {\n  pthread_t t, u;\n  unsigned char x = 2;\n  int y = 0;\n");
+    if writer.dice.roll(4) == 0 {
+        writer.text.push_str("  for (y = 0; y < 2; y++) m[y] = __VERIFIER_nondet_uchar() % 70;\n");
+    }
     (0..1 + writer.dice.roll(3)).for_each(|_| writer.statement());
     writer.text.push_str("  pthread_create(&t, 0, other, 0);\n");
-    (0..1 + writer.dice.roll(3)).for_each(|_| writer.statement());
+    (0..writer.dice.roll(3)).for_each(|_| writer.statement());
+    if early {
+        writer.text.push_str("  pthread_join(t, 0);\n");
+        (0..1 + writer.dice.roll(2)).for_each(|_| writer.statement());
+    }
+    if two {
+        writer.text.push_str("  pthread_create(&u, 0, another, 0);\n");
+        (0..writer.dice.roll(2)).for_each(|_| writer.statement());
+    }
+    if writer.dice.roll(3) > 0 {
+        writer.text.push_str(if two { "  pthread_join(u, 0);\n" } else { "" });
+        (0..1 + writer.dice.roll(2)).for_each(|_| writer.statement());
+    }
     writer.text.push_str("  return 0;\n}\n");
     writer.text
 }
@@ -130,9 +157,10 @@ fn fewer_values_change_no_verdict_and_a_coarse_program_hides_no_error() {
         let text = program(seed);
         let [plain, fused] = programs(&text).unwrap_or_else(|why| panic!("{seed}: {why}\n{text}"));
         let Some((fails, false)) = goes(&plain) else { continue };
+        let Some((fused_fails, fused_beyond)) = goes(&fused) else { continue };
+        assert!(!fused_beyond, "{seed}: not followed\n{text}");
         compared += 1;
         wrong += usize::from(fails);
-        let Some((fused_fails, false)) = goes(&fused) else { panic!("{seed}: not followed\n{text}") };
         assert_eq!(fails, fused_fails, "{seed}: narrowed\n{text}");
         let map = LineMap::identity(text.as_bytes());
         let lowered = read(text.as_bytes(), &map, DataModel::Lp64, Default::default()).expect("it was read");

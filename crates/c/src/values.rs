@@ -1,0 +1,631 @@
+//! Which values variables can have where, whatever the schedule: thread-modular, in strides (`strides.rs`).
+//!
+//! For each location there are the values that local variables, and shared variables that nobody else can change, may have
+//! when a thread is there; and for each shared variable all values that it ever has. A shared variable is *stable* for a thread
+//! that is in the midst of an atomic section, or that holds a lock which everyone holds who writes the variable. While it is, it
+//! has the value that the thread has seen or given it; otherwise any that it ever has.
+//!
+//! Locks are those of the model, and *flags*: shared variables that are 0 or not, where every step that stores something else
+//! than 0 can only be taken if the flag is 0, or is in an atomic section which has seen that, and every step that stores 0 is one of who has stored
+//! something else before. Invariant: if the flag is 0, no thread holds it, and otherwise at most one.
+//!
+//! All of this is found by taking every step until nothing changes: values and the writes without a lock become more, the locks
+//! that are held on all ways become fewer. What still grows after some rounds grows to the next constant of the program.
+
+use crate::bounds::{EVERYTHING, combined, range_of};
+use crate::strides::Stride;
+use allways_model::program::expression::OPEN;
+use allways_model::program::{
+    Binary, Count, Edge, Expr, Location, LocationId, Op, Place, Procedure, ProcedureId, Program, Slot,
+    Target, Type, Unary, Value, Variable,
+};
+use std::collections::BTreeSet;
+
+/// A program with more variables, times locations, is not looked at.
+const MOST_VALUES: usize = 1 << 17;
+
+/// After so many rounds, what shared variables ever hold grows to the next constant, so do values at locations, which mostly
+/// depend on those, and both grow to the end of their type.
+const SHARED_ROUNDS: usize = 6;
+const LOCAL_ROUNDS: usize = 20;
+const MOST_ROUNDS: usize = 60;
+
+/// How often what grew too far is made smaller again: each time, one more step is looked at.
+const NARROWINGS: usize = 64;
+
+/// What a variable may hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Held {
+    /// Nothing if it was never given a value.
+    values: Option<Stride>,
+    /// Whether it may not have been given a value.
+    open: bool,
+}
+
+/// What is known when a thread is at a location.
+#[derive(Clone, PartialEq, Eq)]
+struct Here {
+    locals: Vec<Held>,
+    shared: Vec<Held>,
+    /// The locks that it holds for certain.
+    locks: BTreeSet<Slot>,
+    /// Whether it is in an atomic section for certain.
+    atomic: bool,
+}
+
+/// What a step adds to what is known.
+enum Effect {
+    /// A thread comes to a location.
+    Arrives(LocationId, Here),
+    /// A shared slot gets values, by someone who holds these locks.
+    Stores(Slot, Stride, BTreeSet<Slot>),
+    /// A slot of a procedure gets values.
+    StoresLocally(ProcedureId, Slot, Stride),
+    /// A shared slot is no flag.
+    IsNoFlag(Slot),
+}
+
+/// What variables can hold, and where.
+pub struct Values<'p> {
+    program: &'p Program,
+    at: Vec<Option<Here>>,
+    /// All that each shared slot ever holds.
+    shared: Vec<Held>,
+    /// All that each slot of local arrays ever holds, by procedure.
+    local_elements: Vec<Vec<Held>>,
+    /// For each shared slot, the locks that everyone holds who writes it; nothing if nobody does.
+    guards: Vec<Option<BTreeSet<Slot>>>,
+    /// Shared slots that are no flags.
+    no_flag: Vec<bool>,
+    constants: Vec<i128>,
+    round: usize,
+    changed: bool,
+}
+
+impl<'p> Values<'p> {
+    /// What is known of a program; nothing if it is too large, or does what is not looked at.
+    pub fn of(program: &'p Program) -> Option<Values<'p>> {
+        let slots =
+            |location: &Location| program.procedures[location.procedure].slots() + program.shared_slots();
+        if program.locations.iter().map(slots).sum::<usize>() > MOST_VALUES {
+            return None;
+        }
+        let edges = || program.locations.iter().flat_map(|location| &location.edges);
+        let others = |place: &Place| matches!(place.target, Target::Others(_));
+        if edges()
+            .any(|edge| matches!(edge.op, Op::Call(..) | Op::Fork(_)) || edge.op.places().iter().any(others))
+        {
+            return None;
+        }
+        let mut constants: BTreeSet<i128> = BTreeSet::new();
+        for expr in edges().flat_map(|edge| edge.op.expressions()) {
+            expr.visit(&mut |part| {
+                let constant = match part {
+                    Expr::Constant(value) => i128::from(*value),
+                    Expr::SharedElement(_, length, ..) | Expr::LocalElement(_, length, ..) => *length as i128,
+                    _ => return,
+                };
+                constants.extend([constant - 1, constant, constant + 1]);
+            });
+        }
+        let mut values = Values::nothing(program, constants.into_iter().collect());
+        while std::mem::take(&mut values.changed) {
+            for effect in values.threads_at_the_start() {
+                values.add(effect);
+            }
+            for location in 0..program.locations.len() {
+                for effect in values.effects(LocationId(location)) {
+                    values.add(effect);
+                }
+            }
+            values.round += 1;
+        }
+        for _ in 0..NARROWINGS {
+            let fewer = values.narrowed();
+            if fewer.at == values.at && fewer.shared == values.shared {
+                break;
+            }
+            values = fewer;
+        }
+        Some(values)
+    }
+
+    fn nothing(program: &'p Program, constants: Vec<i128>) -> Values<'p> {
+        Values {
+            program,
+            at: vec![None; program.locations.len()],
+            shared: initial(&program.shared),
+            local_elements: program.procedures.iter().map(|procedure| initial(&procedure.locals)).collect(),
+            guards: vec![None; program.shared_slots()],
+            no_flag: vec![false; program.shared_slots()],
+            constants,
+            round: 0,
+            changed: true,
+        }
+    }
+
+    /// What one more step from what is known leads to: no more than that, and enough, since what is known contains what each of
+    /// its steps leads to.
+    fn narrowed(&self) -> Values<'p> {
+        let mut fewer = Values::nothing(self.program, self.constants.clone());
+        let all = (0..self.program.locations.len()).flat_map(|location| self.effects(LocationId(location)));
+        self.threads_at_the_start().into_iter().chain(all).for_each(|effect| fewer.add(effect));
+        fewer
+    }
+
+    fn threads_at_the_start(&self) -> Vec<Effect> {
+        let templates = self.program.templates.iter();
+        let running = templates.filter(|template| template.count != Count::Fixed(0));
+        let arrivals = running.map(|template| {
+            let procedure = &self.program.procedures[template.body];
+            Effect::Arrives(procedure.entry, self.start(first_locals(procedure)))
+        });
+        arrivals.collect()
+    }
+
+    /// What the steps at a location lead to.
+    fn effects(&self, location: LocationId) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if let Some(here) = self.now(location) {
+            let Location { procedure, edges, .. } = &self.program.locations[location];
+            edges.iter().for_each(|edge| self.step(*procedure, here.clone(), edge, &mut effects));
+        }
+        effects
+    }
+
+    fn add(&mut self, effect: Effect) {
+        match effect {
+            Effect::Arrives(location, here) => self.arrive(location, here),
+            Effect::Stores(slot, values, locks) => {
+                let stored = Held { values: Some(values), open: false };
+                let bounds = self.bounds(&self.program.shared, slot);
+                let joined = self.join(self.shared[slot], stored, bounds, SHARED_ROUNDS);
+                self.changed |= std::mem::replace(&mut self.shared[slot], joined) != joined;
+                let guards = match &self.guards[slot] {
+                    Some(guards) => guards.intersection(&locks).copied().collect(),
+                    None => locks,
+                };
+                self.changed |= self.guards[slot].as_ref() != Some(&guards);
+                self.guards[slot] = Some(guards);
+            }
+            Effect::StoresLocally(procedure, slot, values) => {
+                let stored = Held { values: Some(values), open: false };
+                let bounds = self.bounds(&self.program.procedures[procedure].locals, slot);
+                let known = self.local_elements[procedure.index()][slot];
+                let joined = self.join(known, stored, bounds, LOCAL_ROUNDS);
+                let known = &mut self.local_elements[procedure.index()][slot];
+                self.changed |= std::mem::replace(known, joined) != joined;
+            }
+            Effect::IsNoFlag(slot) => self.changed |= !std::mem::replace(&mut self.no_flag[slot], true),
+        }
+    }
+
+    fn bounds(&self, variables: &[Variable], slot: Slot) -> (i128, i128) {
+        let after = variables.partition_point(|variable| variable.slot <= slot);
+        range_of(variables[after - 1].ty)
+    }
+
+    /// Whether an expression has a value between bounds, for certain, when a thread is at a location.
+    pub fn is_within(&self, location: LocationId, expr: &Expr, bounds: (i128, i128)) -> bool {
+        let here = self.program.locations[location].procedure;
+        self.now(location).is_none_or(|now| {
+            !self.may_be_open(here, expr, &now)
+                && self.value(here, expr, &now).is_none_or(|values| values.is_within(bounds))
+        })
+    }
+
+    /// Whether it is possible, as far as is known, that a thread at a location has these local variables and sees these shared ones.
+    pub fn admit(&self, location: LocationId, locals: &[Value], shared: &[Value]) -> bool {
+        let admits = |held: &[Held], now: &[Value]| {
+            held.iter().zip(now).all(|(held, &value)| match held.values {
+                _ if value == OPEN => held.open,
+                None => false,
+                Some(values) => values.contains(i128::from(value)),
+            })
+        };
+        let locks = |shared: &[Value]| -> Vec<Value> {
+            let mut shared = shared.to_vec();
+            let locks = self.program.shared.iter().filter(|variable| variable.ty == Type::Lock);
+            // Locks are not followed.
+            locks.for_each(|lock| shared[lock.slot..lock.slot + lock.slots()].fill(0));
+            shared
+        };
+        self.now(location)
+            .is_some_and(|here| admits(&here.locals, locals) && admits(&here.shared, &locks(shared)))
+    }
+
+    /// What is known at a location, if a thread can be there.
+    fn now(&self, location: LocationId) -> Option<Here> {
+        let mut here = self.at[location.index()].clone()?;
+        self.forget_unstable(&mut here);
+        Some(here)
+    }
+
+    fn start(&self, locals: Vec<Held>) -> Here {
+        Here { locals, shared: self.shared.clone(), locks: BTreeSet::new(), atomic: false }
+    }
+
+    /// What others may have changed has any value that it ever has.
+    fn forget_unstable(&self, here: &mut Here) {
+        if here.atomic {
+            return;
+        }
+        here.locks.retain(|&lock| !self.no_flag[lock]);
+        for (slot, held) in here.shared.iter_mut().enumerate() {
+            let guarded = self.guards[slot].as_ref().is_none_or(|guards| !guards.is_disjoint(&here.locks));
+            if !guarded {
+                *held = self.shared[slot];
+            }
+        }
+    }
+
+    /// A thread comes to a location.
+    fn arrive(&mut self, location: LocationId, here: Here) {
+        let Some(before) = &self.at[location.index()] else {
+            self.at[location.index()] = Some(here);
+            self.changed = true;
+            return;
+        };
+        let procedure = self.program.locations[location].procedure;
+        let locals = &self.program.procedures[procedure].locals;
+        let join = |before: &[Held], now: &[Held], variables: &[Variable]| {
+            let joined = variables.iter().flat_map(|variable| {
+                let slots = variable.slot..variable.slot + variable.slots();
+                slots.map(|slot| self.join(before[slot], now[slot], range_of(variable.ty), LOCAL_ROUNDS))
+            });
+            joined.collect::<Vec<Held>>()
+        };
+        let after = Here {
+            locals: join(&before.locals, &here.locals, locals),
+            shared: join(&before.shared, &here.shared, &self.program.shared),
+            locks: before.locks.intersection(&here.locks).copied().collect(),
+            atomic: before.atomic && here.atomic,
+        };
+        if after != *before {
+            self.changed = true;
+            self.at[location.index()] = Some(after);
+        }
+    }
+
+    fn join(&self, before: Held, now: Held, bounds: (i128, i128), rounds: usize) -> Held {
+        let values = match (before.values, now.values) {
+            (Some(before), Some(now)) => {
+                let joined = before.join(now);
+                let constants: &[i128] = if self.round < MOST_ROUNDS { &self.constants } else { &[] };
+                let grows = joined != before && self.round >= rounds;
+                Some(if grows { joined.widened(before, constants, bounds) } else { joined })
+            }
+            (before, now) => before.or(now),
+        };
+        Held { values, open: before.open || now.open }
+    }
+
+    fn step(&self, procedure: ProcedureId, mut here: Here, edge: &Edge, effects: &mut Vec<Effect>) {
+        match &edge.op {
+            Op::Guard(expr, expected) => {
+                if !self.restrict(procedure, expr, *expected, &mut here) {
+                    return;
+                }
+            }
+            Op::Assert(expr) => {
+                if !self.restrict(procedure, expr, true, &mut here) {
+                    return;
+                }
+            }
+            Op::Assign(places, values, constraint) => {
+                // A constraint on what is there before is a guard of the same step.
+                let guard = constraint.as_ref().filter(|constraint| !speaks_of_next(constraint));
+                if guard.is_some_and(|guard| !self.restrict(procedure, guard, true, &mut here)) {
+                    return;
+                }
+                let value = |(place, value): (&Place, &Expr)| {
+                    let all = range_of(place.ty);
+                    match constraint {
+                        Some(_) if guard.is_none() => Some(Stride::range(all)),
+                        // What does not fit is a violation.
+                        _ => self.value(procedure, value, &here)?.between(all),
+                    }
+                };
+                let stored: Option<Vec<Stride>> = places.iter().zip(values).map(value).collect();
+                let Some(stored) = stored else { return };
+                let flag = self.flag(&edge.op, &here, effects);
+                for (place, values) in places.iter().zip(stored) {
+                    self.store(procedure, place, values, &mut here, effects);
+                }
+                match flag {
+                    Some((slot, true)) => drop(here.locks.insert(slot)),
+                    Some((slot, false)) => drop(here.locks.remove(&slot)),
+                    None => {}
+                }
+            }
+            Op::Error | Op::NoResult | Op::Beyond | Op::Return(_) => return,
+            Op::AtomicBegin => here.atomic = true,
+            Op::AtomicEnd => here.atomic = false,
+            Op::Acquire(lock) if lock.element.is_none() => drop(here.locks.insert(lock.slot)),
+            Op::Release(lock) => {
+                let length = lock.element.as_ref().map_or(1, |(length, _)| *length);
+                here.locks.retain(|slot| !(lock.slot..lock.slot + length).contains(slot));
+            }
+            Op::Spawn(template, arguments) => {
+                let body = &self.program.procedures[self.program.templates[*template].body];
+                let mut locals = first_locals(body);
+                for (local, argument) in body.locals.iter().zip(arguments) {
+                    let values = self.value(procedure, argument, &here);
+                    let open = self.may_be_open(procedure, argument, &here);
+                    locals[local.slot] = Held { values, open };
+                }
+                effects.push(Effect::Arrives(body.entry, self.start(locals)));
+            }
+            // The model has no other step that changes a variable.
+            Op::Skip | Op::Acquire(_) | Op::Wait(_) | Op::Broadcast(_) | Op::Call(..) | Op::Fork(_) => {}
+        }
+        effects.push(Effect::Arrives(edge.to, here));
+    }
+
+    /// Whether an assignment takes a flag (true) or gives it back; if it does neither, what it writes is no flag.
+    fn flag(&self, op: &Op, here: &Here, effects: &mut Vec<Effect>) -> Option<(Slot, bool)> {
+        let Op::Assign(places, values, constraint) = op else { return None };
+        let guarded = constraint.as_ref().is_some_and(|constraint| !speaks_of_next(constraint));
+        let mut found = None;
+        for (place, value) in places.iter().zip(values) {
+            let slots = match &place.target {
+                Target::Shared(slot) => *slot..slot + 1,
+                Target::SharedElement(slot, length, _) => *slot..slot + length,
+                _ => continue,
+            };
+            let slot = slots.start;
+            let is_zero = here.shared[slot] == Held { values: Some(Stride::constant(0)), open: false };
+            let flag = match (&place.target, value) {
+                (Target::Shared(_), Expr::Constant(0)) if here.locks.contains(&slot) => Some((slot, false)),
+                (Target::Shared(_), Expr::Constant(value))
+                    if *value != 0 && (here.atomic || guarded) && is_zero =>
+                {
+                    Some((slot, true))
+                }
+                _ => None,
+            };
+            let alone = places.len() == 1 && (constraint.is_none() || guarded);
+            match flag.filter(|_| alone && !self.no_flag[slot]) {
+                Some(flag) => found = Some(flag),
+                None => effects.extend(slots.map(Effect::IsNoFlag)),
+            }
+        }
+        found
+    }
+
+    fn store(
+        &self,
+        procedure: ProcedureId,
+        place: &Place,
+        values: Stride,
+        here: &mut Here,
+        effects: &mut Vec<Effect>,
+    ) {
+        let stored = Held { values: Some(values), open: false };
+        let either = |known: Held| Held {
+            values: Some(known.values.map_or(values, |known| known.join(values))),
+            open: known.open,
+        };
+        let (first, length) = match &place.target {
+            Target::Shared(slot) | Target::Local(slot) | Target::Others(slot) => (*slot, 1),
+            Target::SharedElement(slot, length, _) | Target::LocalElement(slot, length, _) => {
+                (*slot, *length)
+            }
+        };
+        for slot in first..first + length {
+            match &place.target {
+                Target::Shared(_) => here.shared[slot] = stored,
+                Target::SharedElement(..) => here.shared[slot] = either(here.shared[slot]),
+                Target::Local(_) | Target::Others(_) => here.locals[slot] = stored,
+                Target::LocalElement(..) => here.locals[slot] = either(here.locals[slot]),
+            }
+            effects.push(match &place.target {
+                Target::Shared(_) | Target::SharedElement(..) => {
+                    Effect::Stores(slot, values, here.locks.clone())
+                }
+                _ => Effect::StoresLocally(procedure, slot, values),
+            });
+        }
+    }
+
+    /// Whether an expression may read a variable that was never given a value.
+    fn may_be_open(&self, procedure: ProcedureId, expr: &Expr, here: &Here) -> bool {
+        let mut open = false;
+        expr.visit(&mut |part| {
+            open |= match part {
+                Expr::Shared(slot) => here.shared[*slot].open,
+                Expr::Local(slot) => here.locals[*slot].open,
+                Expr::SharedElement(slot, length, ..) => {
+                    self.shared[*slot..slot + length].iter().any(|held| held.open)
+                }
+                Expr::LocalElement(slot, length, ..) => {
+                    let known = &self.local_elements[procedure.index()];
+                    known[*slot..slot + length].iter().any(|held| held.open)
+                }
+                _ => false,
+            };
+        });
+        open
+    }
+
+    /// The values that an expression may have; nothing if it has none.
+    fn value(&self, procedure: ProcedureId, expr: &Expr, here: &Here) -> Option<Stride> {
+        let of = |expr: &Expr| self.value(procedure, expr, here);
+        let all = |held: &[Held]| held.iter().filter_map(|held| held.values).reduce(Stride::join);
+        let value = match expr {
+            Expr::Constant(value) => Stride::constant(i128::from(*value)),
+            Expr::Choose(low, high) => Stride::range((i128::from(*low), i128::from(*high))),
+            Expr::Shared(slot) => here.shared[*slot].values?,
+            Expr::Local(slot) => here.locals[*slot].values?,
+            Expr::SharedElement(slot, length, ..) => all(&self.shared[*slot..slot + length])?,
+            Expr::LocalElement(slot, length, ..) => {
+                all(&self.local_elements[procedure.index()][*slot..slot + length])?
+            }
+            Expr::Unary(Unary::Not, part) => of(part).map(|_| Stride::range((0, 1)))?,
+            Expr::Unary(Unary::Minus, part) => Stride::constant(0).minus(of(part)?),
+            Expr::Unary(Unary::Wrap(machine), part) => {
+                let values = of(part)?;
+                if values.is_within(machine.bounds()) { values } else { Stride::range(machine.bounds()) }
+            }
+            Expr::If(_, then, other) => match (of(then), of(other)) {
+                (Some(then), Some(other)) => then.join(other),
+                (then, other) => then.or(other)?,
+            },
+            Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, _) => {
+                of(left)?;
+                // What is on the right may not be looked at.
+                let right = of(right).map_or((0, 1), |right| (right.low, right.high));
+                Stride::range(combined(*operator, (0, 1), right))
+            }
+            Expr::Binary(operator, left, right, _) => {
+                let (left, right) = (of(left)?, of(right)?);
+                let exact = match operator {
+                    Binary::Plus => Some(left.plus(right)),
+                    Binary::Minus => Some(left.minus(right)),
+                    Binary::Times => left.times(right),
+                    _ => None,
+                };
+                let bounds = || combined(*operator, (left.low, left.high), (right.low, right.high));
+                exact.unwrap_or_else(|| Stride::range(bounds()))
+            }
+            Expr::This | Expr::At(_) | Expr::OtherLocal(_) | Expr::NextShared(_) | Expr::NextLocal(_) => {
+                Stride::range(EVERYTHING)
+            }
+        };
+        // Room for more operations.
+        Some(if value.is_within(EVERYTHING) { value } else { Stride::range(EVERYTHING) })
+    }
+
+    /// Restricts what is known to where a condition is as expected; false if it never is.
+    fn restrict(&self, procedure: ProcedureId, expr: &Expr, expected: bool, here: &mut Here) -> bool {
+        match (expr, expected) {
+            (Expr::Unary(Unary::Not, part), _) => self.restrict(procedure, part, !expected, here),
+            (Expr::Binary(Binary::And, left, right, _), true)
+            | (Expr::Binary(Binary::Or, left, right, _), false) => {
+                self.restrict(procedure, left, expected, here)
+                    && self.restrict(procedure, right, expected, here)
+            }
+            (Expr::Binary(operator, left, right, _), _) => {
+                let Some(operator) = comparison(*operator, expected) else { return true };
+                let (Some(of_left), Some(of_right)) =
+                    (self.value(procedure, left, here), self.value(procedure, right, here))
+                else {
+                    return false;
+                };
+                self.compare(procedure, left, operator, of_right, here)
+                    && self.compare(procedure, right, turned(operator), of_left, here)
+            }
+            (Expr::Shared(_) | Expr::Local(_), _) => {
+                let operator = if expected { Binary::Unequal } else { Binary::Equal };
+                self.compare(procedure, expr, operator, Stride::constant(0), here)
+            }
+            _ => true,
+        }
+    }
+
+    /// Restricts a variable, if the expression is one with something added, to where it compares so with one of these.
+    fn compare(
+        &self,
+        procedure: ProcedureId,
+        expr: &Expr,
+        operator: Binary,
+        with: Stride,
+        here: &mut Here,
+    ) -> bool {
+        let Some((variable, added)) = self.sum(procedure, expr, here) else { return true };
+        let held = match variable {
+            Expr::Shared(slot) => &mut here.shared[*slot],
+            Expr::Local(slot) => &mut here.locals[*slot],
+            _ => return true,
+        };
+        let Some(values) = held.values else { return false };
+        let (low, high) = (with.low - added, with.high - added);
+        let restricted = match operator {
+            Binary::Equal => values.between((low, high)),
+            Binary::Unequal if low == high => values.except(low),
+            Binary::Less => values.at_most(high - 1),
+            Binary::LessEqual => values.at_most(high),
+            Binary::Greater => values.at_least(low + 1),
+            Binary::GreaterEqual => values.at_least(low),
+            _ => Some(values),
+        };
+        // Who reads a variable that was never given a value is not followed.
+        *held = Held { values: restricted, open: held.open };
+        restricted.is_some()
+    }
+
+    /// A variable, and what is added to it, if that is all that an expression does.
+    fn sum<'e>(&self, procedure: ProcedureId, expr: &'e Expr, here: &Here) -> Option<(&'e Expr, i128)> {
+        match expr {
+            Expr::Shared(_) | Expr::Local(_) => Some((expr, 0)),
+            Expr::Binary(operator @ (Binary::Plus | Binary::Minus), left, right, _) => {
+                let (part, constant) = match (&**left, &**right, operator) {
+                    (part, Expr::Constant(value), Binary::Plus) => (part, i128::from(*value)),
+                    (Expr::Constant(value), part, Binary::Plus) => (part, i128::from(*value)),
+                    (part, Expr::Constant(value), _) => (part, -i128::from(*value)),
+                    _ => return None,
+                };
+                let (variable, added) = self.sum(procedure, part, here)?;
+                Some((variable, added + constant))
+            }
+            Expr::Unary(Unary::Wrap(machine), part) => {
+                let fits = self.value(procedure, part, here)?.is_within(machine.bounds());
+                self.sum(procedure, part, here).filter(|_| fits)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a constraint is one on what is there afterwards.
+fn speaks_of_next(constraint: &Expr) -> bool {
+    let mut next = false;
+    constraint.visit(&mut |part| next |= matches!(part, Expr::NextShared(_) | Expr::NextLocal(_)));
+    next
+}
+
+/// What variables hold at first.
+fn initial(variables: &[Variable]) -> Vec<Held> {
+    let slots = variables.iter().flat_map(|variable| {
+        variable.initial.iter().map(|initial| match initial {
+            Some(OPEN) => Held { values: None, open: true },
+            Some(value) => Held { values: Some(Stride::constant(i128::from(*value))), open: false },
+            None => Held { values: Some(Stride::range(range_of(variable.ty))), open: false },
+        })
+    });
+    slots.collect()
+}
+
+/// What the local variables of a thread hold at first, if nothing is known of its arguments.
+fn first_locals(procedure: &Procedure) -> Vec<Held> {
+    let mut locals = initial(&procedure.locals);
+    for parameter in procedure.locals.iter().take(procedure.parameters) {
+        locals[parameter.slot] = Held { values: Some(Stride::range(range_of(parameter.ty))), open: false };
+    }
+    locals
+}
+
+/// A comparison that holds, if it is one that is as expected.
+fn comparison(operator: Binary, expected: bool) -> Option<Binary> {
+    let not = match operator {
+        Binary::Equal => Binary::Unequal,
+        Binary::Unequal => Binary::Equal,
+        Binary::Less => Binary::GreaterEqual,
+        Binary::LessEqual => Binary::Greater,
+        Binary::Greater => Binary::LessEqual,
+        Binary::GreaterEqual => Binary::Less,
+        _ => return None,
+    };
+    Some(if expected { operator } else { not })
+}
+
+/// The same comparison with the sides exchanged.
+fn turned(operator: Binary) -> Binary {
+    match operator {
+        Binary::Less => Binary::Greater,
+        Binary::LessEqual => Binary::GreaterEqual,
+        Binary::Greater => Binary::Less,
+        Binary::GreaterEqual => Binary::LessEqual,
+        same => same,
+    }
+}
