@@ -107,6 +107,9 @@ pub struct CounterexampleRows {
     /// Of a program, what went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     violation: Option<&'static str>,
+    /// Of a program, the same in words, with the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<String>,
     /// How many steps it has.
     pub steps: usize,
     /// How often another thread takes over.
@@ -432,6 +435,7 @@ impl CounterexampleRows {
         });
         CounterexampleRows {
             violation: Some(source.kind),
+            end: Some(source.end.clone()),
             switches: Some(source.switches()),
             shortest: Some(minimal),
             ..CounterexampleRows::of(show_state(system, &trace.initial), steps)
@@ -469,7 +473,8 @@ impl CounterexampleRows {
         let initial = StepRow { thread: None, state: initial, line: None, source: None };
         let trace: Vec<StepRow> = std::iter::once(initial).chain(steps).collect();
         let steps = trace.len() - 1;
-        CounterexampleRows { violation: None, steps, switches: None, shortest: None, threads: None, trace }
+        let (violation, end, switches) = (None, None, None);
+        CounterexampleRows { violation, end, steps, switches, shortest: None, threads: None, trace }
     }
 }
 
