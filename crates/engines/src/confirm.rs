@@ -4,7 +4,9 @@ use crate::below::shortest::{Shortest, shortest};
 use crate::budget::Budget;
 use crate::engine::{EvidenceRejected, Outcome, Question, VisibleStates};
 use crate::forms::Forms;
-use allways_evidence::{Counterexample, EvidenceRef, Judge, Rejection, StopReason, Verdict, certify, replay};
+use allways_evidence::{
+    Counterexample, EvidenceRef, Judge, Rejection, StopReason, Verdict, certify, check_passed, replay,
+};
 use allways_model::symmetry::Kinds;
 use allways_smt::{Query, Settings};
 use std::fs;
@@ -16,6 +18,11 @@ pub fn check_evidence(forms: &Forms, evidence: EvidenceRef<'_>, budget: &Budget)
     let question = forms.question();
     if evidence.kind() == "views" && question.property.deadlock {
         return Err(Rejection::Malformed("views say nothing about deadlocks".to_string()));
+    }
+    if let (EvidenceRef::Certificate(_), true, Some(Ok(encoded))) =
+        (evidence, evidence.kind() != "views", forms.encoding())
+    {
+        check_passed(&encoded)?;
     }
     let stop = || budget.check().err();
     let mut dump = Dump { folder: question.smt_dump.as_deref(), written: 0, fault: None };

@@ -258,7 +258,9 @@ impl<'a> Forms<'a> {
         if let Some(known) = encodings.get(threads) {
             return known.clone();
         }
-        let encoded = Encoded::of(program.clone(), self.reduction(program), threads).map(Arc::new);
+        // What can be reached is asked of all states; what goes wrong, of those in which threads stop.
+        let make = if self.reach || self.question.unreduced { Encoded::of } else { Encoded::joined };
+        let encoded = make(program.clone(), self.reduction(program), threads).map(Arc::new);
         encodings.insert(threads.clone(), encoded.clone());
         encoded
     }

@@ -2,7 +2,8 @@
 //!
 //! An engine's trace is about the [encoding](Encoded) of a program. Here each of its steps is matched with a step of the
 //! [reference semantics](semantics); where the encoding takes several steps with nobody else moving in between, they are
-//! one; where it chooses the initial value of a variable, the program does nothing. So what is shown to a user is a run of the program, whatever the encoding and its reductions did.
+//! one; where a thread passes locations in one step, the program takes several; where the encoding chooses the initial value of
+//! a variable, the program does nothing. So what is shown to a user is a run of the program, whatever the encoding and its reductions did.
 //!
 //! Invariant: before each step, the encoding of the program's state, its threads in the slots known so far, is the state
 //! of the trace. Values that the encoding leaves out are those that no longer matter, so any step that fits will do.
@@ -92,7 +93,7 @@ pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
             _ => None,
         };
         let walk = Walk { encoded, state: &state, slots: &slots, mover, taker };
-        let Some((step, end)) = walk.step(goal) else {
+        let Some((steps, end)) = walk.steps(goal) else {
             if let Some(span) = walk.beyond() {
                 let why = format!("line {}: a single step does too much to be followed", span.line);
                 return Err(Rejection::Stopped(StopReason::GaveUp(why)));
@@ -104,8 +105,10 @@ pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
             );
             return Err(Rejection::BadStep { step: first + 1, what });
         };
-        (state, slots) = (step.state.clone(), step.slots.clone());
-        run.steps.push(step);
+        if let Some(last) = steps.last() {
+            (state, slots) = (last.state.clone(), last.slots.clone());
+        }
+        run.steps.extend(steps);
         if let Some(violation) = end {
             run.end = End::Wrong(violation);
             return Ok(run);
@@ -157,7 +160,7 @@ fn mode(encoded: &Encoded, state: &pushdown::State) -> Mode {
     encoded.key(state.shared).mode
 }
 
-/// One step to be found.
+/// A step of the encoding that is to be found in the program.
 struct Walk<'a> {
     encoded: &'a Encoded,
     state: &'a State,
@@ -167,42 +170,61 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// A step that leads to the goal, and what goes wrong with it.
-    fn step(&self, goal: &pushdown::State) -> Option<(RunStep, Option<Violation>)> {
+    /// The steps that lead to the goal, the first of them and those after it from locations that are passed; and what goes
+    /// wrong with the last.
+    fn steps(&self, goal: &pushdown::State) -> Option<(Vec<RunStep>, Option<Violation>)> {
         let program = self.encoded.program();
         let thread = self.slots[self.mover]?;
-        let location = self.state.threads[thread].top()?.location;
         let violated = mode(self.encoded, goal) == Mode::Violated;
-        for step in semantics::steps(program, self.state, thread) {
-            let taken = |state: State, slots: Vec<Option<usize>>, started| RunStep {
-                thread: self.mover,
-                location,
-                edge: step.edge,
-                started,
-                state,
-                slots,
+        // Each step that was taken, with the one before it.
+        let mut taken: Vec<(Option<usize>, RunStep)> = Vec::new();
+        let mut todo: Vec<Option<usize>> = vec![None];
+        while let Some(before) = todo.pop() {
+            let (state, slots) = match before {
+                None => (self.state.clone(), self.slots.to_vec()),
+                Some(before) => (taken[before].1.state.clone(), taken[before].1.slots.clone()),
             };
-            match step.outcome {
-                Outcome::Wrong(violation) if violated => {
-                    return Some((taken(self.state.clone(), self.slots.to_vec(), None), Some(violation)));
+            let location = state.threads[thread].top()?.location;
+            let started = self.taker.filter(|_| before.is_none());
+            for step in semantics::steps(program, &state, thread) {
+                let taking = |state: State, slots: Vec<Option<usize>>, started| RunStep {
+                    thread: self.mover,
+                    location,
+                    edge: step.edge,
+                    started,
+                    state,
+                    slots,
+                };
+                match step.outcome {
+                    Outcome::Wrong(violation) if violated => {
+                        taken.push((before, taking(state, slots, None)));
+                        return Some((path_to(taken), Some(violation)));
+                    }
+                    Outcome::To(next) => {
+                        // A thread that sits in no slot would not be seen in the encoding.
+                        if (next.threads.len() > state.threads.len()) != started.is_some() {
+                            continue;
+                        }
+                        let slots = self.after(&slots, &next, thread, started);
+                        let wrong = next.violated(program);
+                        let reached = wrong.is_none() && self.encoded.stands_for(goal, &next, &slots);
+                        let top = next.threads[thread].top().map(|top| top.location);
+                        taken.push((before, taking(next, slots, started)));
+                        match wrong {
+                            Some(Outcome::Wrong(violation)) if violated => {
+                                return Some((path_to(taken), Some(violation)));
+                            }
+                            _ if reached => return Some((path_to(taken), None)),
+                            None if top.is_some_and(|top| self.encoded.passes(top))
+                                && taken.len() < semantics::MOST =>
+                            {
+                                todo.push(Some(taken.len() - 1));
+                            }
+                            _ => {}
+                        }
+                    }
+                    Outcome::Wrong(_) | Outcome::Beyond(_) => {}
                 }
-                Outcome::To(next) => {
-                    // A thread that sits in no slot would not be seen in the encoding.
-                    if (next.threads.len() > self.state.threads.len()) != self.taker.is_some() {
-                        continue;
-                    }
-                    let started = self.taker;
-                    let slots = self.after(&next, thread, started);
-                    let wrong = next.violated(program);
-                    if let (true, Some(Outcome::Wrong(violation))) = (violated, &wrong) {
-                        let violation = *violation;
-                        return Some((taken(next, slots, started), Some(violation)));
-                    }
-                    if wrong.is_none() && self.encoded.stands_for(goal, &next, &slots) {
-                        return Some((taken(next, slots, started), None));
-                    }
-                }
-                Outcome::Wrong(_) | Outcome::Beyond(_) => {}
             }
         }
         None
@@ -218,8 +240,14 @@ impl Walk<'_> {
     }
 
     /// Who is who after a step.
-    fn after(&self, next: &State, thread: usize, started: Option<usize>) -> Vec<Option<usize>> {
-        let mut slots = self.slots.to_vec();
+    fn after(
+        &self,
+        before: &[Option<usize>],
+        next: &State,
+        thread: usize,
+        started: Option<usize>,
+    ) -> Vec<Option<usize>> {
+        let mut slots = before.to_vec();
         if let Some(slot) = started {
             slots[slot] = Some(next.threads.len() - 1);
         }
@@ -230,4 +258,18 @@ impl Walk<'_> {
         }
         slots
     }
+}
+
+/// The last of the steps that were taken, after those that come before it.
+fn path_to(mut taken: Vec<(Option<usize>, RunStep)>) -> Vec<RunStep> {
+    let mut path = Vec::new();
+    let mut next = taken.len().checked_sub(1);
+    while let Some(index) = next {
+        taken.truncate(index + 1);
+        let Some((before, step)) = taken.pop() else { break };
+        path.push(step);
+        next = before;
+    }
+    path.reverse();
+    path
 }

@@ -24,6 +24,9 @@
 //! What a property asks of the locations of threads (`at`) is kept in counters too, so that whether a state violates the
 //! program's properties depends on the shared state alone. A violation is a shared state of its own, with no way out.
 //!
+//! On request, threads stop only where others can tell (`stops.rs` of the reduction): a rule then goes on through the locations
+//! that are passed.
+//!
 //! Invariant: in mode [`Mode::Normal`] the states of the pushdown system are those of the program, [projected](Reduction)
 //! to what can still matter. `encode` is that projection; the tests compare both sides.
 
@@ -36,7 +39,7 @@ mod rules;
 mod table;
 
 use crate::program::expression::OPEN;
-use crate::program::reduction::{Reduction, reduce};
+use crate::program::reduction::{Company, Reduction, reduce, stops};
 use crate::program::semantics::{self, Frame, Outcome, Thread};
 use crate::program::{
     Count, EventId, Expr, Location, LocationId, Op, Program, Slot, Span, TemplateId, Value, Variable,
@@ -126,6 +129,8 @@ pub struct Role {
 pub struct Encoded {
     program: Arc<Program>,
     reduced: Arc<Reduction>,
+    /// For each location, whether a thread stops there so that others can move.
+    stops: Vec<bool>,
     roles: Vec<Role>,
     /// For each thread, the first that has the same rules.
     kinds: Vec<usize>,
@@ -187,6 +192,48 @@ impl Encoded {
         Encoded::made_of(program, reduction, threads, MOST_INITIAL)
     }
 
+    /// The same, where threads stop only at locations where others can tell. Then the states are fewer; what goes wrong in
+    /// one of the systems does so in the other, and there is a deadlock in both or in none.
+    pub fn joined(
+        program: Arc<Program>,
+        reduction: Arc<Reduction>,
+        threads: &Threads,
+    ) -> Result<Encoded, NoEncoding> {
+        let encoded = Encoded::of(program, reduction, threads)?;
+        let stops = stops(&encoded.reduced, &encoded.company());
+        Ok(encoded.stopping(stops))
+    }
+
+    /// The same system, where threads stop only at these locations. Nothing has been asked of it yet.
+    #[must_use]
+    pub fn stopping(self, stops: Vec<bool>) -> Encoded {
+        Encoded { stops, ..self }
+    }
+
+    /// Of each template, how many threads there are.
+    fn company(&self) -> Vec<Company> {
+        let company = |template: TemplateId| {
+            let of_template = || self.roles.iter().filter(|role| role.template == template);
+            match of_template().count() {
+                _ if of_template().any(|role| role.many) => Company::Many,
+                0 | 1 => Company::Alone,
+                _ if of_template().all(|role| !role.pooled) => Company::Numbered,
+                _ => Company::Many,
+            }
+        };
+        TemplateId::all(&self.program.templates).map(company).collect()
+    }
+
+    /// Whether a thread that comes to a location goes on at once, in the same step.
+    pub fn passes(&self, location: LocationId) -> bool {
+        !self.stops[location.index()]
+    }
+
+    /// What matters of the program.
+    pub fn reduction(&self) -> &Reduction {
+        &self.reduced
+    }
+
     fn made_of(
         program: Arc<Program>,
         reduction: Arc<Reduction>,
@@ -238,6 +285,7 @@ impl Encoded {
             endless: threads.many.clone(),
             roles,
             program,
+            stops: vec![true; reduction.program.locations.len()],
             reduced: reduction,
             beyond_at_first: None,
         };

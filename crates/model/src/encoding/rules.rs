@@ -7,9 +7,12 @@ use super::Encoded;
 use super::open::Reads;
 use super::table::{Cell, Key, Mode, Point};
 use crate::program::expression::{Choices, NoValue, Scope};
-use crate::program::semantics::{self, Frame, Outcome, Thread};
+use crate::program::semantics::{self, Frame, Outcome, Step, Thread};
 use crate::program::{Edge, EventId, Expr, LocationId, Op, Place, Procedure, TemplateId, Value};
 use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
+
+/// After so many steps within one, a thread stops although it could pass.
+const MOST_PASSED: usize = 1 << 12;
 
 /// The thread that moves, and from where.
 pub(super) struct Mover<'a> {
@@ -131,7 +134,7 @@ impl Encoded {
                         steps.unwrap_or_else(|slot| mover.open.note(slot))
                     });
                     for step in steps.iter().filter(|step| step.edge == index) {
-                        self.follow(mover, edge, &step.outcome, rules);
+                        self.pass(mover, edge, &step.outcome, rules);
                     }
                 }
             }
@@ -173,6 +176,29 @@ impl Encoded {
                 && mover.values[self.mixed_slot(other, self.most_locals())] != 0
         };
         if self.mixed { (0..self.roles.len()).filter(is_there).collect() } else { Vec::new() }
+    }
+
+    /// A step of the frame alone, and those after it from locations that are passed.
+    fn pass(&self, mover: &Mover<'_>, edge: &Edge, outcome: &Outcome, rules: &mut Vec<Rule>) {
+        let mut todo = vec![outcome.clone()];
+        let mut taken = 0;
+        while let Some(outcome) = todo.pop() {
+            let on = match &outcome {
+                Outcome::To(next) => match &next.threads[0].stack[..] {
+                    [frame] if self.passes(frame.location) && taken < MOST_PASSED => Some(next),
+                    _ => None,
+                },
+                Outcome::Wrong(_) | Outcome::Beyond(_) => None,
+            };
+            let Some(next) = on else {
+                self.follow(mover, edge, &outcome, rules);
+                continue;
+            };
+            let steps = semantics::steps_unless_open(&self.reduced.program, next, 0);
+            let steps: Vec<Step> = steps.unwrap_or_else(|slot| mover.open.note(slot));
+            taken += steps.len();
+            todo.extend(steps.into_iter().map(|step| step.outcome));
+        }
     }
 
     /// What a step of the frame alone means for the system.
@@ -296,7 +322,7 @@ impl Encoded {
             // Nobody is at the place of the call; leaving it must not count.
             self.arrive(&mut from, mover.location, 1);
             let mover = Mover { values: &from, locals: mover.locals.clone(), ..*mover };
-            self.follow(&mover, edge, outcome, rules);
+            self.pass(&mover, edge, outcome, rules);
         }
     }
 

@@ -10,6 +10,8 @@
 //! 3. `liveness`: where the value of a local variable is read again before it is overwritten.
 //! 4. `locks`: whether every release is by the thread that holds the lock.
 //!
+//! Where the states themselves are not asked for, `stops` says at which locations a thread has to stop at all.
+//!
 //! What this means for a state: projected to the shared slots that matter and, frame by frame, to the live local slots,
 //! the reachable states of the program are those of the reduced program in which everything else is set to 0 after each
 //! step. A step that goes wrong does so in both, one that cannot be taken can be taken in neither.
@@ -21,6 +23,7 @@ mod intervals;
 mod liveness;
 mod locks;
 mod relevance;
+mod stops;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +31,9 @@ use super::{Expr, LocationId, Op, Place, Program, Slot, Target, Type};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub use stops::Company;
+pub(crate) use stops::stops;
 
 /// A program with the same locations, edges and slots, in which less matters.
 #[derive(Clone, PartialEq, Eq, Debug)]

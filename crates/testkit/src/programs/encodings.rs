@@ -1,7 +1,7 @@
 //! The encoding of a program, and its reduction, against what was explored of the program by brute force.
 //!
 //! Without reduction, the states in which everybody may move are the states of the program, one for one; with it, the
-//! verdicts and the shared variables that matter are the same.
+//! verdicts and the shared variables that matter are the same; with joined steps, the verdicts.
 
 use super::explore::Explored;
 use crate::reference;
@@ -14,6 +14,7 @@ use allways_model::program::{
 use allways_model::property::deadlocked;
 use allways_model::pushdown::{Pushdown, State};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// More states than any encoding has of a program that was explored.
 const MOST_STATES: usize = 300_000;
@@ -26,15 +27,20 @@ pub fn encodings_agree(name: &str, program: &Program, threads: &Threads, explore
         return false;
     }
     let depth = if explored.cut { explored.depth } else { usize::MAX };
-    let Some(whole) = encoding(name, program, threads, (false, depth)) else { return false };
+    let Some(whole) = encoding(name, program, threads, (Form::Whole, depth)) else { return false };
     let expected: BTreeSet<Picture> = explored.states.iter().map(|state| picture(program, state)).collect();
     let found: BTreeSet<Picture> = whole.normal.iter().map(|state| whole.picture(state)).collect();
     assert_eq!(found.difference(&expected).next(), None, "{name}\na state that cannot be reached");
     assert_eq!(expected.difference(&found).next(), None, "{name}\na state is not reached");
     whole.agrees(name, explored, &vec![true; program.shared_slots()]);
-    let reduced =
-        encoding(name, program, threads, (true, depth)).expect("the reduction starts no more threads");
+    let reduced = encoding(name, program, threads, (Form::Reduced, depth))
+        .expect("the reduction starts no more threads");
     reduced.agrees(name, explored, &reduce(program).shared);
+    let joined =
+        encoding(name, program, threads, (Form::Joined, depth)).expect("joined steps start no more threads");
+    assert_eq!(joined.violation, explored.violation, "{name}\nviolation with joined steps");
+    assert_eq!(joined.deadlock, explored.deadlock, "{name}\ndeadlock with joined steps");
+    assert!(joined.normal.len() <= reduced.normal.len(), "{name}\nmore states with joined steps");
     true
 }
 
@@ -43,6 +49,17 @@ fn starts_inside(program: &Program, location: &Location) -> bool {
     let fork = |edge: &Edge| matches!(edge.op, Op::Fork(_));
     let body = |template: &Template| template.body == location.procedure;
     location.edges.iter().any(fork) && !program.templates.iter().any(body)
+}
+
+/// What is made of a program.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Everything.
+    Whole,
+    /// What matters.
+    Reduced,
+    /// The same, where threads stop only where others can tell.
+    Joined,
 }
 
 /// An encoding, explored.
@@ -59,9 +76,14 @@ fn encoding(
     name: &str,
     program: &Program,
     threads: &Threads,
-    (reduced, depth): (bool, usize),
+    (form, depth): (Form, usize),
 ) -> Option<Searched> {
-    let encoded = Encoded::new(program, threads, reduced).unwrap_or_else(|why| panic!("{name}\n{why:?}"));
+    let encoded = match form {
+        Form::Whole => Encoded::new(program, threads, false),
+        Form::Reduced => Encoded::new(program, threads, true),
+        Form::Joined => Encoded::joined(Arc::new(program.clone()), Arc::new(reduce(program)), threads),
+    };
+    let encoded = encoded.unwrap_or_else(|why| panic!("{name}\n{why:?}"));
     let states = reference::reachable(&encoded, depth, MOST_STATES);
     if encoded.incomplete().is_some() {
         return None;

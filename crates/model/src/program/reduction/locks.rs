@@ -19,14 +19,17 @@ use super::flow::{Forward, goes_on};
 use super::{expressions, index_of, lock_slots, written};
 use std::ops::Range;
 
+/// The locks that are held for certain at each location, if anything leads there. `None` if a lock is more than that: then
+/// nothing is known.
+pub(super) fn held_for_certain(program: &Program) -> Option<Vec<Option<Vec<bool>>>> {
+    let locks = lock_slots(program);
+    let releases = releases(program, &locks)?;
+    (!touched_otherwise(program, &locks)).then(|| held(program, &releases))
+}
+
 /// Whether every release is by the thread that holds the lock.
 pub(super) fn are_safe(program: &Program) -> bool {
-    let locks = lock_slots(program);
-    let Some(releases) = releases(program, &locks) else { return false };
-    if touched_otherwise(program, &locks) {
-        return false;
-    }
-    let held = held(program, &releases);
+    let Some(held) = held_for_certain(program) else { return false };
     program.locations.iter().zip(&held).all(|(location, held)| {
         location.edges.iter().all(|edge| match &edge.op {
             Op::Release(lock) => held.as_ref().is_none_or(|held| held[lock.slot]),
