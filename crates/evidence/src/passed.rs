@@ -110,13 +110,16 @@ struct Touch {
     /// Whether it is the element with the number of the thread.
     own: bool,
     writes: bool,
+    /// Whether it is by a call: its results are stored when nobody knows what is held.
+    calls: bool,
 }
 
 /// What a step touches.
 fn touches(op: &Op) -> Vec<Touch> {
     let mut found = Vec::new();
     let mut touch = |first, length, index: Option<&Expr>, writes| {
-        found.push(Touch { first, length, own: matches!(index, Some(Expr::This)), writes });
+        let (own, calls) = (matches!(index, Some(Expr::This)), matches!(op, Op::Call(..)));
+        found.push(Touch { first, length, own, writes, calls });
     };
     for expr in op.expressions() {
         expr.visit(&mut |part| match part {
@@ -239,11 +242,7 @@ impl<'a> Threads<'a> {
 
     /// Whether two threads can be about to touch the same slot so.
     fn meet(&self, (mine, here): (Touch, LocationId), (theirs, there): (Touch, LocationId)) -> bool {
-        // The results of calls are stored when nobody knows what is held.
-        let calls = |at: LocationId| {
-            self.program.locations[at].edges.iter().any(|edge| matches!(edge.op, Op::Call(..)))
-        };
-        if !calls(there) && !self.held[here.index()].is_disjoint(&self.held[there.index()]) {
+        if !theirs.calls && !self.held[here.index()].is_disjoint(&self.held[there.index()]) {
             return false;
         }
         let own = mine.own && theirs.own && (mine.first, mine.length) == (theirs.first, theirs.length);

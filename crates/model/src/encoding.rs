@@ -192,8 +192,8 @@ impl Encoded {
         Encoded::made_of(program, reduction, threads, MOST_INITIAL)
     }
 
-    /// The same, where threads stop only at locations where others can tell. Then the states are fewer; what goes wrong in
-    /// one of the systems does so in the other, and there is a deadlock in both or in none.
+    /// The same, where threads stop only at locations where others can tell. Then the states are fewer; either something goes
+    /// wrong in both systems, or nothing does, and then there is a deadlock in both or in none.
     pub fn joined(
         program: Arc<Program>,
         reduction: Arc<Reduction>,

@@ -4,7 +4,7 @@
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
 use allways_engines::{Budget, Question};
-use allways_evidence::{Verdict, check_passed, interpret};
+use allways_evidence::{Rejection, Verdict, check_passed, interpret};
 use allways_lang::aw;
 use allways_model::encoding::{Encoded, Mode as KeyMode, Threads};
 use allways_model::program::reduction::reduce;
@@ -142,7 +142,8 @@ fn random_programs_have_the_same_verdicts() {
             check_passed(&system).unwrap_or_else(|why| panic!("{text}\n{why}"));
             let Some((violation, deadlock, states)) = searched(&system) else { continue };
             assert_eq!(violation, explored.violation, "{mode:?} {seed}\n{text}");
-            assert_eq!(deadlock, explored.deadlock, "{mode:?} {seed}\n{text}");
+            // What goes wrong may do so before it comes to a deadlock.
+            assert!(violation || deadlock == explored.deadlock, "{mode:?} {seed}\n{text}");
             programs += 1;
             fewer += usize::from(states < explored.states.len());
             if seed % 4 == 0 {
@@ -162,7 +163,11 @@ fn asked(text: &str, system: &Encoded, explored: &Explored) -> bool {
     let verdict = conformance::run(conformance::named("auto"), system, &question, &budget).verdict;
     let bad = explored.violation || explored.deadlock;
     let Some(evidence) = verdict.evidence() else { return false };
-    accepted(system, &property, evidence).unwrap_or_else(|why| panic!("{text}\n{why}"));
+    match accepted(system, &property, evidence) {
+        // The bound from above starts more threads than there is room for.
+        Err(Rejection::Stopped(_)) => return false,
+        judged => judged.unwrap_or_else(|why| panic!("{text}\n{why}")),
+    }
     match &verdict {
         Verdict::Unsafe(counterexample) => {
             assert!(bad, "{text}");
@@ -175,8 +180,11 @@ fn asked(text: &str, system: &Encoded, explored: &Explored) -> bool {
 }
 
 fn concerns_the_frame(op: &Op) -> bool {
-    use Op::{Acquire, Assert, Assign, AtomicEnd, Error, Guard, Release, Skip};
-    matches!(op, Skip | Assign(..) | Guard(..) | Assert(_) | Acquire(_) | Release(_) | AtomicEnd | Error)
+    use Op::{Acquire, Assert, Assign, AtomicEnd, Error, Guard, NoResult, Release, Skip};
+    matches!(
+        op,
+        Skip | Assign(..) | Guard(..) | Assert(_) | Acquire(_) | Release(_) | AtomicEnd | Error | NoResult
+    )
 }
 
 /// Whatever is passed, if the checker accepts it, the verdicts are those of the program.
@@ -204,7 +212,7 @@ fn the_checker_accepts_no_change_of_a_verdict() {
                     continue;
                 }
                 let Some((violation, deadlock, _)) = searched(&system) else { continue };
-                let same = (violation, deadlock) == (explored.violation, explored.deadlock);
+                let same = violation == explored.violation && (violation || deadlock == explored.deadlock);
                 assert!(judged.is_err() || same, "{mode:?} {seed}, location {turned}\n{text}");
                 match (judged.is_err(), same) {
                     (true, false) => saved += 1,

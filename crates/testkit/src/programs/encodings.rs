@@ -39,7 +39,9 @@ pub fn encodings_agree(name: &str, program: &Program, threads: &Threads, explore
     let joined =
         encoding(name, program, threads, (Form::Joined, depth)).expect("joined steps start no more threads");
     assert_eq!(joined.violation, explored.violation, "{name}\nviolation with joined steps");
-    assert_eq!(joined.deadlock, explored.deadlock, "{name}\ndeadlock with joined steps");
+    // What goes wrong may do so before it comes to a deadlock.
+    let deadlock = joined.violation || joined.deadlock == explored.deadlock;
+    assert!(deadlock, "{name}\ndeadlock with joined steps");
     assert!(joined.normal.len() <= reduced.normal.len(), "{name}\nmore states with joined steps");
     true
 }

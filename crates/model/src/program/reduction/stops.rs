@@ -9,7 +9,8 @@
 //! the same thread: the steps of other threads in between neither read what it writes nor write what it accesses, and it can
 //! be taken there as well. If the run ends before it is taken, it is added; what goes wrong in it goes wrong then. Nobody
 //! passes locations in a circle, so this ends, with a run that stops nowhere in between and goes wrong as well. A thread that
-//! can always move is not part of a deadlock.
+//! can always move is not part of a deadlock; so a run to a deadlock, in which nothing goes wrong, has all its steps, and they
+//! can be moved in the same way.
 //!
 //! What a step accesses is its own affair if it is
 //!
