@@ -73,6 +73,8 @@ pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
     }
     let (mut state, mut slots) = (initial, slots);
     let mut index = 0;
+    // Where the steps of the trace begin among those of the run.
+    let mut firsts = Vec::new();
     while index < trace.steps.len() {
         let first = index;
         let mover = trace.steps[first].thread;
@@ -108,10 +110,11 @@ pub fn interpret(encoded: &Encoded, trace: &Trace) -> Result<Run, Rejection> {
         if let Some(last) = steps.last() {
             (state, slots) = (last.state.clone(), last.slots.clone());
         }
+        firsts.push(run.steps.len());
         run.steps.extend(steps);
         if let Some(violation) = end {
             run.end = End::Wrong(violation);
-            return Ok(run);
+            return Ok(without_idle_steps(program, &run, &firsts).unwrap_or(run));
         }
         index += 1;
     }
@@ -272,4 +275,47 @@ fn path_to(mut taken: Vec<(Option<usize>, RunStep)>) -> Vec<RunStep> {
     }
     path.reverse();
     path
+}
+
+/// A run that goes wrong, without the steps from passed locations of threads that do not move any more: nobody needs them. Walked
+/// anew; nothing if it then does not go wrong in the same way.
+fn without_idle_steps(program: &Program, run: &Run, firsts: &[usize]) -> Option<Run> {
+    let last_mover = run.steps.last()?.thread;
+    let last_first = |thread: usize| firsts.iter().rev().find(|&&first| run.steps[first].thread == thread);
+    let idle = |(index, step): &(usize, &RunStep)| {
+        step.thread != last_mover && last_first(step.thread).is_some_and(|first| index > first)
+    };
+    if !run.steps.iter().enumerate().any(|step| idle(&step)) {
+        return None;
+    }
+    let mut shorter = Run { steps: Vec::new(), ..run.clone() };
+    let mut state = run.initial.clone();
+    let mut slots = &run.slots;
+    let mut end = None;
+    for (_, step) in run.steps.iter().enumerate().filter(|step| !idle(step)) {
+        let thread = slots[step.thread]?;
+        let same = |outcome: &Outcome| match outcome {
+            Outcome::To(next) => next.threads[thread] == step.state.threads[thread],
+            Outcome::Wrong(violation) => End::Wrong(*violation) == run.end,
+            Outcome::Beyond(_) => false,
+        };
+        let mut taken = semantics::steps(program, &state, thread).into_iter();
+        let taken = taken.find(|taken| taken.edge == step.edge && same(&taken.outcome))?;
+        match taken.outcome {
+            Outcome::To(next) => {
+                end = next.violated(program);
+                state = next;
+            }
+            outcome => end = Some(outcome),
+        }
+        slots = &step.slots;
+        shorter.steps.push(RunStep { state: state.clone(), ..step.clone() });
+        if end.is_some() {
+            break;
+        }
+    }
+    match end {
+        Some(Outcome::Wrong(violation)) if End::Wrong(violation) == run.end => Some(shorter),
+        _ => None,
+    }
 }
