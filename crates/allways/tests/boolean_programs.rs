@@ -112,6 +112,97 @@ fn variables_of_other_threads() {
     }
 }
 
+/// Constraints that speak of other threads, and what is given to any number of them.
+#[test]
+fn constraints_on_other_threads() {
+    // The first gives something to any number of others, which then look.
+    let program = |deed: &str, look: &str| {
+        format!(
+            "decl gone := 0; void main() begin decl x := 0, y := 0;
+             1: start_thread goto 4; if * then goto 1; fi;
+             2: {deed} 3: gone := 1; end_thread;
+             4: assume(gone); {look} end"
+        )
+    };
+    let cases = [
+        ("given.bp", program("x$ := 1;", "assert(x);"), "safe"),
+        ("given-own.bp", program("x, x$ := 0, 1;", "assert(!x);"), "unsafe"),
+        ("turned.bp", program("x$ := !x$; x$ := !x$;", "assert(!x);"), "safe"),
+        ("turned-once.bp", program("x$ := !x$;", "assert(!x);"), "unsafe"),
+        ("pair.bp", program("x$ := *; y$ := x$;", "assert(x = y);"), "safe"),
+        ("pair-apart.bp", program("x$ := *; y$ := *;", "assert(x = y);"), "unsafe"),
+        // Before and after, of each of the others, and of the one that assigns.
+        ("after.bp", program("x$ := * constrain 'x$;", "assert(x);"), "safe"),
+        ("before.bp", program("y$ := 1; x$ := * constrain 'x$ = y$;", "assert(x);"), "safe"),
+        ("own.bp", program("x, x$ := *, * constrain 'x$ = 'x & 'x;", "assert(x);"), "safe"),
+        ("own-before.bp", program("x := 1; x, x$ := 0, * constrain 'x$ = x;", "assert(x);"), "safe"),
+        ("either.bp", program("x$, y$ := *, * constrain 'x$ | 'y$;", "assert(x | y);"), "safe"),
+        ("either-one.bp", program("x$, y$ := *, * constrain 'x$ | 'y$;", "assert(x);"), "unsafe"),
+        // What nobody can satisfy is not done where there is somebody; at 2 there always is.
+        ("never.bp", program("x$ := * constrain 'x$ & !'x$;", "assert(0);"), "safe"),
+        ("looked-at.bp", program("x := * constrain 'x = y$;", "assert(0);"), "unsafe"),
+        ("looked-at-never.bp", program("x := 1 constrain 'x = y$;", "assert(0);"), "safe"),
+    ];
+    let folder = folder("boolean-constraints");
+    for (name, text, verdict) in cases {
+        let file = file(&folder, name, text);
+        for more in ["", " --unreduced"] {
+            let run = allways(&format!("check --json --quiet {file}{more}"));
+            assert_eq!(run.json()["verdict"], verdict, "{name}{more}: {run:?}");
+        }
+    }
+}
+
+/// Two threads that meet go on together, and nobody else.
+#[test]
+fn threads_that_meet() {
+    let program = |rest: &str| format!("decl a := 0, b := 0; void main() begin {rest} end");
+    let cases = [
+        // Nobody goes past a meeting alone.
+        ("alone.bp", program("sync e; assert(0);"), "safe"),
+        ("pair.bp", program("start_thread goto L; L: sync e; assert(0);"), "unsafe"),
+        (
+            "names.bp",
+            program("start_thread goto L; sync e; assert(0); end_thread; L: sync f; assert(0);"),
+            "safe",
+        ),
+        // What comes before the meeting of one comes before what the other does afterwards.
+        (
+            "order.bp",
+            program("start_thread goto L; a := 1; sync e; end_thread; L: sync e; assert(a);"),
+            "safe",
+        ),
+        (
+            "race.bp",
+            program("start_thread goto L; sync e; a := 1; end_thread; L: sync e; assert(a);"),
+            "unsafe",
+        ),
+        // Of three, one is left behind.
+        (
+            "three.bp",
+            program(
+                "start_thread goto L; start_thread goto L; L: sync e;
+                 atomic_begin; assert(!(a & b)); b := a; a := 1; atomic_end;",
+            ),
+            "safe",
+        ),
+        (
+            "four.bp",
+            program(
+                "start_thread goto L; start_thread goto L; start_thread goto L; L: sync e;
+                 atomic_begin; assert(!(a & b)); b := a; a := 1; atomic_end;",
+            ),
+            "unsafe",
+        ),
+    ];
+    let folder = folder("boolean-meetings");
+    for (name, text, verdict) in cases {
+        let file = file(&folder, name, text);
+        let run = allways(&format!("check --json --quiet {file}"));
+        assert_eq!(run.json()["verdict"], verdict, "{name}: {run:?}");
+    }
+}
+
 /// Initial values that nobody has listed: they are chosen when they are read, and never where they are written first.
 #[test]
 fn many_variables_without_initial_values() {

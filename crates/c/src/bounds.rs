@@ -110,9 +110,12 @@ impl<'p> Ranges<'p> {
             Expr::Binary(operator, left, right, _) => {
                 combined(*operator, self.of(here, left), self.of(here, right))
             }
-            Expr::This | Expr::At(_) | Expr::OtherLocal(_) | Expr::NextShared(_) | Expr::NextLocal(_) => {
-                EVERYTHING
-            }
+            Expr::This
+            | Expr::At(_)
+            | Expr::OtherLocal(_)
+            | Expr::NextOtherLocal(_)
+            | Expr::NextShared(_)
+            | Expr::NextLocal(_) => EVERYTHING,
         }
     }
 }

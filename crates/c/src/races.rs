@@ -293,6 +293,7 @@ fn reads(expr: &Expr, span: Span, conditions: &mut Vec<(Expr, bool)>, found: &mu
         | Expr::NextShared(_)
         | Expr::NextLocal(_)
         | Expr::OtherLocal(_)
+        | Expr::NextOtherLocal(_)
         | Expr::This
         | Expr::Choose(..)
         | Expr::At(_) => {}

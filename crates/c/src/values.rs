@@ -488,9 +488,12 @@ impl<'p> Values<'p> {
                 let bounds = || combined(*operator, (left.low, left.high), (right.low, right.high));
                 exact.unwrap_or_else(|| Stride::range(bounds()))
             }
-            Expr::This | Expr::At(_) | Expr::OtherLocal(_) | Expr::NextShared(_) | Expr::NextLocal(_) => {
-                Stride::range(EVERYTHING)
-            }
+            Expr::This
+            | Expr::At(_)
+            | Expr::OtherLocal(_)
+            | Expr::NextOtherLocal(_)
+            | Expr::NextShared(_)
+            | Expr::NextLocal(_) => Stride::range(EVERYTHING),
         };
         // Room for more operations.
         Some(if value.is_within(EVERYTHING) { value } else { Stride::range(EVERYTHING) })

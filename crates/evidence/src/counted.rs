@@ -5,7 +5,7 @@
 //! ([`counters_of`]): the shared states are those of the products, the places are kinds and tops, and each rule of a thread
 //! takes one token and gives one. A thread that stands for any number is any number of tokens. A broadcast moves all tokens at
 //! once, and is over with the step that begins it; the midst of it, and rules by which single threads go on, are kept only where
-//! some [must](Pushdown::after_broadcast) use them.
+//! some [must](Pushdown::after_broadcast) or [may](Pushdown::chooses_in_broadcast) use them.
 //!
 //! # Why a proof about it is a proof about the system
 //!
@@ -124,8 +124,10 @@ pub fn counters_of(
         }
         if let Some(to) = system.broadcast_target(fact.shared) {
             let after = system.after_broadcast(leader(kind), fact.shared, fact.top);
-            let broadcast = broadcasts.entry(fact.shared).or_insert(Broadcast { to, tops: Vec::new() });
+            let broadcast =
+                broadcasts.entry(fact.shared).or_insert(Broadcast { to, tops: Vec::new(), choices: false });
             broadcast.tops.push((kind, fact.top, after));
+            broadcast.choices |= system.chooses_in_broadcast(leader(kind), fact.shared, fact.top);
         }
     }
     if property
@@ -139,7 +141,10 @@ pub fn counters_of(
     let mut rules = Vec::new();
     for (kind, fact) in facts() {
         let after = broadcasts.contains_key(&fact.shared);
-        if after && system.after_broadcast(leader(kind), fact.shared, fact.top).is_some() {
+        if after
+            && system.after_broadcast(leader(kind), fact.shared, fact.top).is_some()
+            && !system.chooses_in_broadcast(leader(kind), fact.shared, fact.top)
+        {
             continue;
         }
         rules.clear();
@@ -227,12 +232,14 @@ struct Broadcast {
     to: Shared,
     /// Where the threads of each kind with each top are then.
     tops: Vec<(usize, Symbol, Option<Symbol>)>,
+    /// Whether some may move before by a rule of their own.
+    choices: bool,
 }
 
 impl Broadcast {
-    /// Whether nobody has to move before by a rule of its own. Then it is over as soon as it begins.
+    /// Whether nobody moves before by a rule of its own. Then it is over as soon as it begins.
     fn is_whole(&self) -> bool {
-        self.tops.iter().all(|(_, _, after)| after.is_some())
+        !self.choices && self.tops.iter().all(|(_, _, after)| after.is_some())
     }
 }
 

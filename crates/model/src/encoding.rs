@@ -33,6 +33,7 @@
 mod broadcast;
 mod canonical;
 mod crowd;
+mod giving;
 mod names;
 mod open;
 mod rules;
@@ -266,6 +267,8 @@ impl Encoded {
         }
         let cap =
             if threads.many.contains(&true) { Some(crowd::cap(&program, holders, mixed)?) } else { None };
+        // With any number of threads, they are kept with the threads.
+        let mixed = mixed && cap.is_none();
         let mut encoded = Encoded {
             kinds: kinds(&program, &roles, !holders && !mixed),
             cap,
@@ -326,7 +329,11 @@ impl Encoded {
     /// What must never be seen: a violation, and on request a deadlock.
     pub fn property(&self, deadlock: bool) -> Property {
         let shared = self.table.shared(Key::violated());
-        let bad = vec![Pattern { shared: Some(shared), tops: vec![None; self.roles.len()] }];
+        let mut bad = vec![Pattern { shared: Some(shared), tops: vec![None; self.roles.len()] }];
+        if deadlock && self.cap.is_some() && giving::is_constrained(&self.program) {
+            // Who may not give what it would give can move here all the same. So that nothing is proved, every state is bad.
+            bad.push(Pattern { shared: None, tops: vec![None; self.roles.len()] });
+        }
         Property { bad, deadlock }
     }
 
@@ -338,6 +345,15 @@ impl Encoded {
     /// What a symbol stands for.
     pub fn cell(&self, symbol: Symbol) -> Cell {
         (*self.table.cell(symbol)).clone()
+    }
+
+    /// The same for a thread, with the variables of it that are kept among the shared values.
+    pub fn whole_cell(&self, shared: Shared, thread: usize, symbol: Symbol) -> Cell {
+        let (key, cell) = (self.table.key(shared), self.cell(symbol));
+        match self.mixed && !key.values.is_empty() {
+            true => Cell { locals: self.with_mixed(&key.values, thread, &cell.locals).into(), ..cell },
+            false => cell,
+        }
     }
 
     /// How many shared states and symbols have come up, and how many bytes they take.
@@ -677,7 +693,7 @@ impl Pushdown for Encoded {
             || match self.table.cell(top).point {
                 Point::Idle | Point::Bottom => true,
                 Point::At(location) => self.program.locations[location].edges.is_empty(),
-                Point::Returning(..) => false,
+                Point::Returning(..) | Point::Given(_) => false,
             }
     }
 
@@ -691,6 +707,10 @@ impl Pushdown for Encoded {
 
     fn after_broadcast(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
         self.top_after_broadcast(thread, shared, top)
+    }
+
+    fn chooses_in_broadcast(&self, thread: usize, shared: Shared, top: Symbol) -> bool {
+        self.can_choose(thread, shared, top)
     }
 
     fn is_transient(&self, shared: Shared) -> bool {

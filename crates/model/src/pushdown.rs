@@ -115,6 +115,13 @@ pub trait Pushdown: Sync {
         Some(top)
     }
 
+    /// Whether a thread that would be so at the end of a broadcast may also move by a rule of its own before, to be somewhere
+    /// else at the end.
+    fn chooses_in_broadcast(&self, thread: usize, shared: Shared, top: Symbol) -> bool {
+        let _ = (thread, shared, top);
+        false
+    }
+
     /// Whether the system only passes through this shared state: what happens there belongs to the step before, whoever
     /// moves, and is no context switch.
     fn is_transient(&self, _shared: Shared) -> bool {

@@ -19,7 +19,7 @@ use allways_model::counters::Counters;
 use allways_model::encoding::{Encoded, Threads};
 use allways_model::program::reduction::reduce;
 use allways_model::program::semantics::{Outcome, State, steps};
-use allways_model::program::{Count, Expr, Op, Program};
+use allways_model::program::{Count, Expr, Op, Program, Target};
 use allways_model::property::Property;
 use allways_testkit::conformance::{self, engines};
 use allways_testkit::conformance::{accepted, read, written as text_of};
@@ -81,6 +81,8 @@ struct Tally {
     /// Of those that counting decides, how many have such statements.
     creating: usize,
     atomic: usize,
+    giving: usize,
+    constraining: usize,
     /// In how many some thread may be woken, and how often the methods decide.
     waking: usize,
     backward: usize,
@@ -98,6 +100,12 @@ impl Tally {
         };
         self.creating += has(|op| matches!(op, Op::Spawn(..) | Op::Fork(_)));
         self.atomic += has(|op| matches!(op, Op::AtomicBegin));
+        self.giving += has(|op| {
+            matches!(op, Op::Assign(places, ..)
+                if places.iter().any(|place| matches!(place.target, Target::Others(_))))
+        });
+        self.constraining +=
+            has(|op| matches!(op, Op::Assign(_, _, Some(constraint)) if constraint.is_about_others()));
     }
 }
 
@@ -373,6 +381,23 @@ fn boolean_texts() {
         tested(&format!("boolean {seed}\n{text}"), &program, &mut tally);
     }
     println!("boolean: {tally:?}");
+}
+
+/// Programs in which threads write variables of each other.
+#[test]
+fn broadcast_assignments() {
+    let mut tally = Tally::default();
+    for seed in random::seeds(1000) {
+        let text = boolean(7_000_000 + seed);
+        let Some(program) = bp::parse(text.as_bytes()).program.filter(|_| text.contains('$')) else {
+            continue;
+        };
+        tested(&format!("assignments {seed}\n{text}"), &program, &mut tally);
+    }
+    println!("broadcast assignments: {tally:?}");
+    let least = random::seeds(1000).count() / 50;
+    assert!(tally.giving > least && tally.constraining > least / 2, "{tally:?}");
+    assert!(tally.counted_safe > least && tally.counted_unsafe > least / 2, "{tally:?}");
 }
 
 #[test]

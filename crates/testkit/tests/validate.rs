@@ -213,6 +213,7 @@ fn values_and_types_that_do_not_fit_are_noticed() {
     let wrong = [
         Expr::At(vec![LocationId(0)]),
         Expr::OtherLocal(0),
+        Expr::NextOtherLocal(0),
         Expr::NextShared(0),
         Expr::NextLocal(0),
         Expr::Shared(99),

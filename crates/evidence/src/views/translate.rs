@@ -344,7 +344,9 @@ impl Evaluation<'_> {
             Expr::Choose(low, high) => {
                 fine(self.between(i128::from(*low), i128::from(*low).max((*high).into())))
             }
-            Expr::OtherLocal(_) | Expr::At(_) => return unsupported("`at` in arithmetic", span),
+            Expr::OtherLocal(_) | Expr::NextOtherLocal(_) | Expr::At(_) => {
+                return unsupported("`at` in arithmetic", span);
+            }
             Expr::Unary(operator, operand) => {
                 let Valued { value, wrong } = self.value(operand, span)?;
                 let value = match operator {

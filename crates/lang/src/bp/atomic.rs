@@ -7,13 +7,15 @@
 use crate::cursor::range;
 use crate::diagnostic::{Diagnostics, Severity};
 use allways_model::program::{LocationId, Op, ProcedureId, Program};
+use std::collections::HashSet;
 
 /// Reports what is inside atomic sections and must not be.
-pub(super) fn check(program: &Program, diagnostics: &mut Diagnostics) {
+pub(super) fn check(program: &Program, meetings: &HashSet<LocationId>, diagnostics: &mut Diagnostics) {
     let recursive = recursive(program);
     for location in inside(program) {
         for edge in &program.locations[location].edges {
             let what = match &edge.op {
+                _ if meetings.contains(&location) => "`sync`",
                 Op::Wait(_) => "`wait`",
                 Op::Broadcast(_) => "`broadcast`",
                 Op::Fork(_) | Op::Spawn(..) => "the start of a thread",

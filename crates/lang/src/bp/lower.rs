@@ -34,6 +34,8 @@ pub(super) fn lower<'a>(
         functions: HashMap::new(),
         own: Vec::new(),
         mixed: false,
+        meetings: HashMap::new(),
+        meeting_places: HashSet::new(),
         foreign_forks: Vec::new(),
     };
     let own = lowering.globals(&file.globals);
@@ -69,6 +71,10 @@ pub(super) struct Lowering<'a> {
     own: Vec<Declaration<'a>>,
     /// Whether some variable is written by other threads.
     mixed: bool,
+    /// For each event of a `sync`, whether a thread waits for another there, and whether that has come.
+    meetings: HashMap<&'a str, (Slot, Slot)>,
+    /// Where threads meet.
+    meeting_places: HashSet<LocationId>,
     /// Where functions that are no bodies of threads start threads at a location of their own.
     foreign_forks: Vec<Span>,
 }
@@ -236,7 +242,7 @@ impl<'a> Lowering<'a> {
         if let Some(first) = self.first {
             self.start_after(first);
         }
-        super::atomic::check(&self.program, &mut self.diagnostics);
+        super::atomic::check(&self.program, &self.meeting_places, &mut self.diagnostics);
         let program = (!self.diagnostics.has_errors()).then_some(self.program);
         debug_assert_eq!(program.as_ref().map_or(Ok(()), |program| program.validate()), Ok(()));
         Parsed { program, diagnostics: self.diagnostics }
@@ -298,6 +304,20 @@ impl<'a> Lowering<'a> {
             self.program.events.push("wait".to_string());
         }
         EventId(0)
+    }
+
+    /// What threads that meet tell each other: that one is there, and that the other has come.
+    fn meeting(&mut self, event: Name<'a>) -> (Slot, Slot) {
+        if let Some(&slots) = self.meetings.get(event.text) {
+            return slots;
+        }
+        let first = self.program.shared.len();
+        for (slot, what) in (first..).zip(["waits", "came"]) {
+            let name = format!("{} {what}", event.text);
+            self.program.shared.push(Variable { name, ..variable(event, slot, Some(false)) });
+        }
+        self.meetings.insert(event.text, (first, first + 1));
+        (first, first + 1)
     }
 
     fn location(&mut self, procedure: ProcedureId, span: Span) -> LocationId {

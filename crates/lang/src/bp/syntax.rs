@@ -82,6 +82,8 @@ pub(super) enum Action<'a> {
     AtomicEnd,
     Wait,
     Broadcast,
+    /// Goes on together with another thread that is at the same.
+    Sync(Name<'a>),
 }
 
 /// A condition and what follows it. The first of a statement has the statement's location.

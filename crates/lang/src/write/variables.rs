@@ -77,9 +77,11 @@ fn sort(expr: &Expr, shared: &Variables, locals: &Variables) -> Option<Sort> {
         Expr::Shared(slot) | Expr::SharedElement(slot, ..) | Expr::NextShared(slot) => {
             Some(sort_of(shared.types[*slot]))
         }
-        Expr::Local(slot) | Expr::LocalElement(slot, ..) | Expr::NextLocal(slot) | Expr::OtherLocal(slot) => {
-            Some(sort_of(locals.types[*slot]))
-        }
+        Expr::Local(slot)
+        | Expr::LocalElement(slot, ..)
+        | Expr::NextLocal(slot)
+        | Expr::OtherLocal(slot)
+        | Expr::NextOtherLocal(slot) => Some(sort_of(locals.types[*slot])),
         Expr::Unary(operator, _) => Some(Sort::of_unary(*operator)),
         Expr::Binary(operator, ..) => Some(match operator {
             Binary::And

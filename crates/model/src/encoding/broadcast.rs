@@ -82,9 +82,12 @@ impl Encoded {
     /// With any number of threads: the shared state at the end of the broadcast in the midst of which this one is.
     pub(super) fn broadcast_from(&self, shared: Shared) -> Option<Shared> {
         let key = self.table.key(shared);
-        let Mode::Waking(event, ..) = key.mode else { return None };
-        (self.cap.is_some() && self.over(event, &key.values))
-            .then(|| self.table.shared(self.settled(key.values.to_vec())))
+        let over = match key.mode {
+            Mode::Waking(event, ..) => self.over(event, &key.values),
+            Mode::Giving(..) => true,
+            _ => false,
+        };
+        (self.cap.is_some() && over).then(|| self.table.shared(self.settled(key.values.to_vec())))
     }
 
     /// Where a thread is at the end of a broadcast. One that is counted in the shared state before or after it is woken goes
@@ -94,7 +97,7 @@ impl Encoded {
             return Some(top);
         }
         let (key, cell) = (self.table.key(shared), self.table.cell(top));
-        let Mode::Waking(event, ..) = key.mode else { return Some(top) };
+        let Mode::Waking(event, ..) = key.mode else { return self.top_after_giving(thread, shared, top) };
         let edge = match cell.point {
             Point::At(location) if self.program.waits_for(location) == Some(event) => (location, 0),
             Point::Returning(location, edge) if self.aside(location, edge) == Some(event) => (location, edge),

@@ -33,6 +33,12 @@ impl Encoded {
                 out.push(4);
                 write_signed(*aside, out);
             }
+            Mode::Giving(location, edge, values) => {
+                out.push(7);
+                write_number(location.0 as u64, out);
+                write_number(*edge as u64, out);
+                write_values(values, out);
+            }
             Mode::Violated => return out.push(5),
             Mode::Exhausted => return out.push(6),
         }
@@ -61,6 +67,15 @@ impl Encoded {
             4 => Mode::Settling(read_signed(bytes)?),
             5 => return Some(Key::violated()),
             6 => return Some(Key::exhausted()),
+            7 => {
+                let location = LocationId(index(bytes, self.program.locations.len())?);
+                let edge = index(bytes, self.program.locations[location].edges.len())?;
+                let values = read_values(bytes)?;
+                if !self.is_giving(location, edge, &values) {
+                    return None;
+                }
+                Mode::Giving(location, edge, values)
+            }
             _ => return None,
         };
         let mut values = vec![0; self.kept.len()];
@@ -82,6 +97,10 @@ impl Encoded {
             Point::Bottom => return out.push(1),
             Point::At(location) => {
                 out.push(2);
+                write_number(location.0 as u64, out);
+            }
+            Point::Given(location) => {
+                out.push(4);
                 write_number(location.0 as u64, out);
             }
             Point::Returning(location, edge) => {
@@ -108,6 +127,7 @@ impl Encoded {
                 let location = LocationId(index(bytes, self.program.locations.len())?);
                 Point::Returning(location, index(bytes, self.program.locations[location].edges.len())?)
             }
+            4 => Point::Given(LocationId(index(bytes, self.program.locations.len())?)),
             _ => return None,
         };
         let live = self.live_at(point);

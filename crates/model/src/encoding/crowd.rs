@@ -11,7 +11,7 @@
 //! bound from above may ask about other states; nobody moves there, nor to there, so that counters stay within bounds.
 
 use super::table::{Key, Mode, Point};
-use super::{Encoded, MOST_INITIAL, NoEncoding};
+use super::{Encoded, MOST_INITIAL, NoEncoding, giving};
 use crate::program::expression::{Binary, Expr};
 use crate::program::{LocationId, Op, Program, Value};
 use crate::pushdown::State;
@@ -27,8 +27,8 @@ pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value
     if holders {
         return refuse("any number of threads with a lock that another thread may release", span);
     }
-    if mixed {
-        return refuse("any number of threads with variables that other threads write (x$)", span);
+    if let Some(refused) = giving::refused(program).filter(|_| mixed) {
+        return Err(refused);
     }
     // A step resolves all counters of the location that it leaves.
     let mut counted: HashMap<LocationId, HashSet<&[LocationId]>> = HashMap::new();

@@ -105,6 +105,9 @@ impl Encoded {
             }
             Mode::Waking(event, left, aside) => format!("!waking:{event}:{left}:{aside}"),
             Mode::Settling(aside) => format!("!settling:{aside}"),
+            Mode::Giving(location, edge, values) => {
+                format!("!giving:{}/{edge}/{}", self.names.location(*location), joined(values))
+            }
             Mode::Violated => "!violated".to_string(),
             Mode::Exhausted => "!exhausted".to_string(),
         };
@@ -147,6 +150,13 @@ impl Encoded {
                 Mode::Waking(event, left.parse().ok()?, aside.parse().ok()?)
             }
             Some(("settling", aside)) => Mode::Settling(aside.parse().ok()?),
+            Some(("giving", rest)) => {
+                let mut parts = rest.split('/');
+                let location = *self.names.found.get(parts.next()?)?;
+                let (edge, values) = (parts.next()?.parse().ok()?, split(parts.next()?)?);
+                Some(Mode::Giving(location, edge, values.clone()))
+                    .filter(|_| parts.next().is_none() && self.is_giving(location, edge, &values))?
+            }
             Some(("starting", rest)) => {
                 let mut parts = rest.split('/');
                 let template = parts.next()?;
@@ -167,6 +177,7 @@ impl Encoded {
             Point::Returning(location, edge) => {
                 (format!("{}/{edge}", self.names.location(location)), location)
             }
+            Point::Given(location) => (format!("{}/given", self.names.location(location)), location),
         };
         let procedure = self.program.procedure_of(location);
         let live = self.live_at(cell.point);
@@ -186,13 +197,16 @@ impl Encoded {
         let place = parts.next()?;
         let point = match place.split_once('/') {
             None => Point::At(*self.names.found.get(place)?),
+            Some((place, "given")) => Point::Given(*self.names.found.get(place)?),
             Some((place, edge)) => {
                 let (location, edge) = (*self.names.found.get(place)?, edge.parse().ok()?);
                 self.program.locations[location].edges.get(edge)?;
                 Point::Returning(location, edge)
             }
         };
-        let (Point::At(location) | Point::Returning(location, _)) = point else { return None };
+        let (Point::At(location) | Point::Given(location) | Point::Returning(location, _)) = point else {
+            return None;
+        };
         let procedure = self.program.procedure_of(location);
         let live = self.live_at(point);
         let mut locals = vec![0; procedure.slots()];

@@ -4,6 +4,7 @@
 //! concerns more (the caller's frame, other threads) is done in several steps, with a mode in between.
 
 use super::Encoded;
+use super::giving::gives;
 use super::open::Reads;
 use super::table::{Cell, Key, Mode, Point};
 use crate::program::expression::{Choices, NoValue, Scope};
@@ -105,6 +106,7 @@ impl Encoded {
                 self.add(rules, (self.settled(values), word), 0);
             }
             (Mode::Exhausted, _) => rules.push(Rule { shared, word: Word::one(top), line: 0 }),
+            (Mode::Giving(..), _) | (_, Point::Given(_)) => self.give_rules(thread, key, cell, rules),
             _ => {}
         }
     }
@@ -134,7 +136,10 @@ impl Encoded {
                         steps.unwrap_or_else(|slot| mover.open.note(slot))
                     });
                     for step in steps.iter().filter(|step| step.edge == index) {
-                        self.pass(mover, edge, &step.outcome, rules);
+                        match self.cap.is_some() && gives(&edge.op) {
+                            true => self.give(mover, (index, edge), &step.outcome, rules),
+                            false => self.pass(mover, edge, &step.outcome, rules),
+                        }
                     }
                 }
             }
@@ -202,7 +207,7 @@ impl Encoded {
     }
 
     /// What a step of the frame alone means for the system.
-    fn follow(&self, mover: &Mover<'_>, edge: &Edge, outcome: &Outcome, rules: &mut Vec<Rule>) {
+    pub(super) fn follow(&self, mover: &Mover<'_>, edge: &Edge, outcome: &Outcome, rules: &mut Vec<Rule>) {
         let line = edge.span.line;
         let next = match outcome {
             Outcome::To(next) => next,
@@ -382,15 +387,19 @@ impl Encoded {
     pub(super) fn live_at(&self, point: Point) -> Vec<bool> {
         let (mut live, location) = match point {
             Point::Idle | Point::Bottom => return Vec::new(),
-            Point::At(location) => (self.reduced.live[location.index()].clone(), location),
+            Point::At(location) | Point::Given(location) => {
+                (self.reduced.live[location.index()].clone(), location)
+            }
             Point::Returning(location, edge) => {
                 let to = self.program.locations[location].edges[edge].to;
                 let live = self.reduced.live_on_return.get(&(location, edge));
                 (live.unwrap_or(&self.reduced.live[to.index()]).clone(), location)
             }
         };
-        for local in self.program.procedure_of(location).locals.iter().filter(|local| local.mixed) {
-            live[local.slot..local.slot + local.slots()].fill(false);
+        if self.mixed {
+            for local in self.program.procedure_of(location).locals.iter().filter(|local| local.mixed) {
+                live[local.slot..local.slot + local.slots()].fill(false);
+            }
         }
         live
     }

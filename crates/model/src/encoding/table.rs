@@ -45,6 +45,8 @@ pub enum Mode {
     Waking(EventId, Value, Value),
     /// So many threads that stand aside.
     Settling(Value),
+    /// Threads that are given values by this edge of this location, where threads are any number; and what that depends on.
+    Giving(LocationId, usize, Box<[Value]>),
     /// Nobody: something went wrong. There are no values.
     Violated,
     /// Nobody, since the pool is empty and the run is not followed: every thread moves in place. There are no values.
@@ -81,6 +83,8 @@ pub enum Point {
     At(LocationId),
     /// Under the first frame of a thread that was started inside a procedure whose callers await its return: there is none.
     Bottom,
+    /// At a location, after it has given values to other threads, or has been given some, in the same step.
+    Given(LocationId),
     /// At the end of this edge of this location, when others have done their part: where a procedure returns to that has
     /// results or leads to where threads are counted, or where a thread stands aside during a broadcast.
     Returning(LocationId, usize),

@@ -26,8 +26,10 @@ pub enum Expr {
     NextShared(Slot),
     /// A local variable after the assignment (in its constraint only).
     NextLocal(Slot),
-    /// The local variable of a different thread of the same kind (in hints only).
+    /// The local variable of a different thread of the same kind (in hints, in what others are given, and in constraints).
     OtherLocal(Slot),
+    /// The same after the assignment (in its constraint only).
+    NextOtherLocal(Slot),
     /// Which thread of its template this is.
     This,
     /// Any value from the first to the second, a new choice each time.
@@ -161,12 +163,20 @@ fn known(shared: &[Value], slot: Slot) -> Result<Value, NoValue> {
 }
 
 impl Expr {
-    /// The same expression for one of the other threads, whose local variables have these values.
+    /// Whether it reads variables of other threads.
+    pub fn is_about_others(&self) -> bool {
+        let mut others = false;
+        self.visit(&mut |part| others |= matches!(part, Expr::OtherLocal(_) | Expr::NextOtherLocal(_)));
+        others
+    }
+
+    /// The same expression for one of the other threads, whose local variables have these values before and after a step.
     #[must_use]
-    pub fn for_other(&self, locals: &[Value]) -> Expr {
-        let part = |expr: &Expr| Box::new(expr.for_other(locals));
+    pub fn for_other(&self, before: &[Value], after: &[Value]) -> Expr {
+        let part = |expr: &Expr| Box::new(expr.for_other(before, after));
         match self {
-            Expr::OtherLocal(slot) => Expr::Constant(locals[*slot]),
+            Expr::OtherLocal(slot) => Expr::Constant(before[*slot]),
+            Expr::NextOtherLocal(slot) => Expr::Constant(after[*slot]),
             Expr::Unary(operator, operand) => Expr::Unary(*operator, part(operand)),
             Expr::Binary(operator, left, right, span) => {
                 Expr::Binary(*operator, part(left), part(right), *span)
@@ -196,8 +206,8 @@ impl Expr {
             }
             Expr::NextShared(slot) => known(scope.next.map_or(scope.shared, |next| next.0), *slot)?,
             Expr::NextLocal(slot) => scope.next.map_or(scope.locals, |next| next.1)[*slot],
-            // Hints are for abstractions; nothing evaluates them. What is given to others is evaluated for each of them.
-            Expr::OtherLocal(_) => 0,
+            // Hints are for abstractions; nothing evaluates them. What is about others is evaluated for each of them.
+            Expr::OtherLocal(_) | Expr::NextOtherLocal(_) => 0,
             Expr::This => scope.this,
             Expr::Choose(low, high) => choices.choose(*low, *high),
             Expr::At(locations) => {
@@ -272,6 +282,7 @@ impl Expr {
             | Expr::NextShared(_)
             | Expr::NextLocal(_)
             | Expr::OtherLocal(_)
+            | Expr::NextOtherLocal(_)
             | Expr::This
             | Expr::Choose(..)
             | Expr::At(_) => {}

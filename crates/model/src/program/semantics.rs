@@ -11,8 +11,8 @@
 
 use super::expression::{Choices, NoValue, Scope, element};
 use super::{
-    Count, Edge, Expr, LocationId, LockPlace, Op, Place, Procedure, Program, Slot, Span, Target, TemplateId,
-    Value, Variable, Violation, Wrong,
+    Binary, Count, Edge, Expr, LocationId, LockPlace, Op, Place, Procedure, Program, Slot, Span, Target,
+    TemplateId, Value, Variable, Violation, Wrong,
 };
 use crate::hash::RowSet;
 
@@ -380,7 +380,12 @@ pub(super) fn take(
             if let Some(constraint) = constraint {
                 let after = next.threads[thread].top().map_or(&[][..], |top| &top.locals);
                 let scope = Scope { next: Some((&next.shared, after)), ..scope };
-                if constraint.value(&scope, choices)? == 0 {
+                let mixed = program.procedure_of(top.location).locals.iter().any(|local| local.mixed);
+                let holds = match mixed {
+                    true => holds_for_others(constraint, (state, &next), thread, &scope, choices)?,
+                    false => constraint.value(&scope, choices)? != 0,
+                };
+                if !holds {
                     return Ok(None);
                 }
             }
@@ -545,10 +550,39 @@ fn give(
         let before = frame.locals.clone();
         for (place, expr) in places.iter().zip(values) {
             let Target::Others(slot) = place.target else { continue };
-            frame.locals[slot] = expr.for_other(&before).value(scope, choices)?;
+            frame.locals[slot] = expr.for_other(&before, &before).value(scope, choices)?;
         }
     }
     Ok(())
+}
+
+/// Whether a constraint holds, where threads write variables of each other. Each part of it that reads those of other threads has
+/// to be true for all of them, between these states.
+fn holds_for_others(
+    constraint: &Expr,
+    (before, after): (&State, &State),
+    thread: usize,
+    scope: &Scope<'_>,
+    choices: &mut Choices,
+) -> Result<bool, NoValue> {
+    if let Expr::Binary(Binary::And, left, right, _) = constraint {
+        return Ok(holds_for_others(left, (before, after), thread, scope, choices)?
+            && holds_for_others(right, (before, after), thread, scope, choices)?);
+    }
+    if !constraint.is_about_others() {
+        return Ok(constraint.value(scope, choices)? != 0);
+    }
+    let template = before.threads[thread].template;
+    for (other, (before, after)) in before.threads.iter().zip(&after.threads).enumerate() {
+        if other == thread || before.template != template {
+            continue;
+        }
+        let (Some(before), Some(after)) = (before.stack.first(), after.stack.first()) else { continue };
+        if constraint.for_other(&before.locals, &after.locals).value(scope, choices)? == 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Stores values in places of a thread, all indices evaluated in the scope.

@@ -1,6 +1,6 @@
 //! Random Boolean programs in the notation `.bp`, with what the `.aw` language lacks: constraints, several results,
-//! threads that start with a copy of the local variables, variables that other threads write, and atomic sections that
-//! are no blocks.
+//! threads that start with a copy of the local variables, variables that other threads write, threads that meet, and atomic
+//! sections that are no blocks.
 
 use fastrand::Rng;
 use std::fmt::Write;
@@ -133,6 +133,7 @@ impl Boolean {
             }
             29 if self.event && !place.atomic => "wait".to_string(),
             30 if self.event && !place.atomic => "broadcast".to_string(),
+            31 if self.event && !place.atomic => format!("sync e{}", self.rng.u8(0..2)),
             _ => "skip".to_string(),
         };
         let _ = writeln!(self.text, "  {text};");
@@ -196,6 +197,11 @@ impl Boolean {
             true => {
                 let mut names = self.variables(place);
                 names.extend(self.variables(place).iter().map(|name| format!("'{name}")));
+                if self.mixed && place.main {
+                    names.extend(
+                        place.locals.iter().flat_map(|name| [format!("{name}$"), format!("'{name}$")]),
+                    );
+                }
                 let (left, right) = (self.pick(&names), self.pick(&names));
                 format!(" constrain ({left} {} {right})", ["|", "=", "!="][self.rng.usize(0..3)])
             }

@@ -146,7 +146,9 @@ fn number_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, 
         Expr::Local(slot) => variable(&scope.values.locals, *slot)?,
         Expr::NextShared(slot) => variable(&after.shared, *slot)?,
         Expr::NextLocal(slot) => variable(&after.locals, *slot)?,
-        Expr::OtherLocal(slot) => variable(scope.other.unwrap_or_default(), *slot)?,
+        Expr::OtherLocal(slot) | Expr::NextOtherLocal(slot) => {
+            variable(scope.other.unwrap_or_default(), *slot)?
+        }
         Expr::SharedElement(slot, length, index, _) => {
             let index = element(index, *length, scope, notes)?;
             match (*slot..slot + length).any(|slot| forgotten(shared, slot)) {

@@ -174,6 +174,10 @@ impl Walk<'_> {
                     Walk::store(place, value, &scope, &mut next.values, notes)?;
                 }
                 if let Some(constraint) = constraint {
+                    if constraint.is_about_others() {
+                        let what = "a constraint on other threads";
+                        return Err(Unsupported::new(what, edge.span));
+                    }
                     let after = next.values.clone();
                     let scope = Scope { next: Some(&after), ..scope };
                     next.guard.push(truth(constraint, &scope, notes)?);

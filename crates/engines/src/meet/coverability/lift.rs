@@ -41,7 +41,8 @@ pub fn lift(
         let places = configuration.tokens.iter().map(|(place, count)| {
             let (kind, top) = form.counting.places[place as usize];
             let leader = form.products.kinds.members(kind)[0];
-            ((crowd.roles()[leader].template, cell(crowd, top)), count)
+            let shared = form.counting.shared[configuration.shared.index()];
+            ((crowd.roles()[leader].template, cell(crowd, shared, leader, top)), count)
         });
         let mut threads = HashMap::new();
         places.for_each(|(place, count)| *threads.entry(place).or_default() += count);
@@ -57,9 +58,13 @@ pub fn lift(
         let Some(next) = step(&form.counting.counters.rules[rule as usize], &configuration) else {
             return Ok(None);
         };
-        match between(exact, trace.last(), &counted(&next), budget)? {
-            Some(steps) => trace.steps.extend(steps),
-            None => return Ok(None),
+        let shared = form.counting.shared[next.shared.index()];
+        // What threads are given one by one, all of them are given in one step of the program.
+        if !matches!(crowd.key(shared).mode, Mode::Giving(..)) {
+            match between(exact, trace.last(), &counted(&next), budget)? {
+                Some(steps) => trace.steps.extend(steps),
+                None => return Ok(None),
+            }
         }
         configuration = next;
     }
@@ -82,12 +87,15 @@ fn between(
         let mut tried = HashSet::new();
         for thread in 0..exact.threads() {
             // Threads in the same thread state would do the same.
-            if !tried.insert((exact.roles()[thread].template, state.stacks[thread].top())) {
+            let cell = cell(exact, state.shared, thread, state.stacks[thread].top());
+            if !tried.insert((exact.roles()[thread].template, cell)) {
                 continue;
             }
             for rule in state.enabled(exact, thread) {
                 let next = state.step(thread, &rule);
-                let arrived = known(exact, next.shared) == wanted.shared && picture(exact, &next) == *wanted;
+                // Where something went wrong, it does not matter who is where.
+                let arrived = known(exact, next.shared) == wanted.shared
+                    && (wanted.shared.mode == Mode::Violated || picture(exact, &next) == *wanted);
                 if !arrived && (!exact.is_transient(next.shared) || !seen.insert(next.clone())) {
                     continue;
                 }
@@ -119,14 +127,16 @@ fn path(found: Vec<(Option<usize>, Step)>, last: usize) -> Vec<Step> {
 
 fn picture(system: &Encoded, state: &State) -> Picture {
     let mut threads = HashMap::new();
-    for (role, stack) in system.roles().iter().zip(&state.stacks) {
-        *threads.entry((role.template, cell(system, stack.top()))).or_default() += 1;
+    for (thread, (role, stack)) in system.roles().iter().zip(&state.stacks).enumerate() {
+        let cell = cell(system, state.shared, thread, stack.top());
+        *threads.entry((role.template, cell)).or_default() += 1;
     }
     Picture { shared: known(system, state.shared), threads }
 }
 
-fn cell(system: &Encoded, top: Symbol) -> Option<Cell> {
-    (top != EMPTY).then(|| system.cell(top))
+/// Where a thread is, with all of its variables.
+fn cell(system: &Encoded, shared: Shared, thread: usize, top: Symbol) -> Option<Cell> {
+    (top != EMPTY).then(|| system.whole_cell(shared, thread, top))
 }
 
 /// A shared state without the numbers of threads, which are cut off where threads are any number.

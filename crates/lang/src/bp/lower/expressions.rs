@@ -22,7 +22,7 @@ pub(super) enum Meaning {
 pub(super) enum Reading {
     /// Values.
     Now,
-    /// In a constraint: values before the assignment, and `'x` after it.
+    /// In a constraint: values before the assignment, and `'x` after it; `x$` and `'x$` are those of each other thread.
     Constraint,
     /// Values after the assignment.
     After,
@@ -75,8 +75,10 @@ impl<'a> Lowering<'a> {
                 let lowered = match self.meaning(*name, scope) {
                     Some(Meaning::Shared(slot)) => Lowered::Shared(slot),
                     Some(Meaning::Local(slot)) => Lowered::Local(slot),
-                    Some(Meaning::Others(slot)) if reading == Reading::Given => {
-                        self.mix(slot, scope);
+                    Some(Meaning::Others(slot))
+                        if matches!(reading, Reading::Given | Reading::Constraint) =>
+                    {
+                        self.mix(*name, slot, scope);
                         Lowered::OtherLocal(slot)
                     }
                     Some(Meaning::Others(_)) => self.unreadable(*name),
@@ -91,6 +93,10 @@ impl<'a> Lowering<'a> {
                 let lowered = match self.meaning(*name, scope) {
                     Some(Meaning::Shared(slot)) => Lowered::NextShared(slot),
                     Some(Meaning::Local(slot)) => Lowered::NextLocal(slot),
+                    Some(Meaning::Others(slot)) if reading == Reading::Constraint => {
+                        self.mix(*name, slot, scope);
+                        Lowered::NextOtherLocal(slot)
+                    }
                     Some(Meaning::Others(_)) => self.unreadable(*name),
                     None => Lowered::Constant(0),
                 };
@@ -115,7 +121,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn unreadable(&mut self, name: Name<'a>) -> Lowered {
-        let help = "it stands for the variables of all other threads, which may differ; what is assigned to `x$` may read it";
+        let help = "it stands for the variables of all other threads, which may differ; what is assigned to `x$` may read it, and so may `constrain`";
         self.error(name, "can be assigned, not read", Some(help));
         Lowered::Constant(0)
     }

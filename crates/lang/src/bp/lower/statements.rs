@@ -303,8 +303,29 @@ impl<'a> Lowering<'a> {
             Action::AtomicEnd => Op::AtomicEnd,
             Action::Wait => Op::Wait(self.event()),
             Action::Broadcast => Op::Broadcast(self.event()),
+            Action::Sync(event) => return self.meet(*event, (location, next), span),
         };
         self.edge(location, op, next, span);
+    }
+
+    /// Two threads go on together. The first says that it waits; the second says that it has come, and goes on; the first
+    /// takes both back, and goes on. Nobody can tell that from a single step: a thread that waits does nothing, and neither
+    /// does one that has not yet gone on.
+    fn meet(&mut self, event: Name<'a>, (here, next): (LocationId, LocationId), span: Span) {
+        let (waits, came) = self.meeting(event);
+        let procedure = self.program.locations[here].procedure;
+        let waiting = self.location(procedure, span);
+        self.meeting_places.insert(here);
+        let place = |slot| Place { target: Target::Shared(slot), ty: Type::Bool, span };
+        let not = |slot| Expr::Unary(Unary::Not, Box::new(Expr::Shared(slot)));
+        let both = |one, other| Expr::Binary(Binary::And, Box::new(one), Box::new(other), span);
+        let assign = |slots: &[Slot], value, condition| {
+            let places = slots.iter().map(|&slot| place(slot)).collect();
+            Op::Assign(places, vec![Expr::Constant(value); slots.len()], Some(condition))
+        };
+        self.edge(here, assign(&[waits], 1, both(not(waits), not(came))), waiting, span);
+        self.edge(here, assign(&[came], 1, both(Expr::Shared(waits), not(came))), next, span);
+        self.edge(waiting, assign(&[waits, came], 0, Expr::Shared(came)), next, span);
     }
 
     fn conditional(
@@ -365,14 +386,10 @@ impl<'a> Lowering<'a> {
                 Meaning::Shared(slot) => Target::Shared(slot),
                 Meaning::Local(slot) => Target::Local(slot),
                 Meaning::Others(slot) => {
-                    if !others {
-                        self.error(name, "can only be assigned an expression", None);
-                    } else if !scope.signature.is_body() {
-                        let help =
-                            "threads have the variables of a function in common only if they start with it";
-                        self.error(name, "is of a function that threads call", Some(help));
+                    if others {
+                        self.mix(name, slot, scope);
                     } else {
-                        self.mix(slot, scope);
+                        self.error(name, "can only be assigned an expression", None);
                     }
                     Target::Others(slot)
                 }
@@ -383,7 +400,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// Other threads write or read a variable.
-    pub(super) fn mix(&mut self, slot: Slot, scope: &Scope<'a>) {
+    pub(super) fn mix(&mut self, name: Name<'a>, slot: Slot, scope: &Scope<'a>) {
+        if !scope.signature.is_body() {
+            let help = "threads have the variables of a function in common only if they start with it";
+            return self.error(name, "is of a function that threads call", Some(help));
+        }
         self.program.procedures[scope.procedure].locals[slot].mixed = true;
         self.mixed = true;
     }

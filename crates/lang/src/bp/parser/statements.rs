@@ -178,11 +178,15 @@ impl<'a> Parser<'a> {
         Ok((action, span))
     }
 
-    /// `x, y := e, f [constrain e];` or `x, y := f(e);` or `f(e);`
+    /// `x, y := e, f [constrain e];` or `x, y := f(e);` or `f(e);` or `sync e;`
     fn assignment_or_call(&mut self) -> Read<(Action<'a>, Span)> {
         let first = self.next.span;
         let places = self.names()?;
-        let action = if let ([function], Kind::Is("(")) = (&places[..], self.next.kind) {
+        let action = if let ([sync], Kind::Word) = (&places[..], self.next.kind)
+            && sync.text == "sync"
+        {
+            Action::Sync(self.name("the name of an event")?)
+        } else if let ([function], Kind::Is("(")) = (&places[..], self.next.kind) {
             Action::Call { function: *function, arguments: self.arguments()?, results: Vec::new() }
         } else if !self.accept(":=") {
             let help = (self.next.kind == Kind::Is("=")).then_some("`=` compares; `:=` assigns");

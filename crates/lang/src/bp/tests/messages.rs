@@ -95,12 +95,16 @@ fn passive_copies_are_of_threads_that_run_the_function() {
 bool f() begin decl l; l$ := 0; start_thread goto e; e: skip; end";
     assert_snapshot!(remarks(text), @"
     1:40: error: `s$` is no variable (`x$` stands for the local variable `x` of the other threads; this one is shared)
-    1:55: error: `x$` can be assigned, not read (it stands for the variables of all other threads, which may differ; what is assigned to `x$` may read it)
+    1:55: error: `x$` can be assigned, not read (it stands for the variables of all other threads, which may differ; what is assigned to `x$` may read it, and so may `constrain`)
     1:59: error: `x$` can only be assigned an expression
     1:75: error: `x$` can only be assigned an expression
     2:24: error: `l$` is of a function that threads call (threads have the variables of a function in common only if they start with it)
     2:33: error: a thread is started outside of the function that it should run (its variables could not be written by other threads with `$`)
     ");
+    let text = "void main() begin f(); start_thread f(); end void f() begin decl l, m; l := 0 constrain 'm$ | l$; end";
+    assert_snapshot!(remarks(text), @"");
+    let text = "void main() begin decl x; atomic_begin; sync e; atomic_end; sync; x := 0 constrain 'e$; end";
+    assert_snapshot!(remarks(text), @"");
     let text = "void main() begin decl x; f(); x$ := 0; end void f() begin start_thread goto e; e: skip; end";
     assert_snapshot!(remarks(text), @"1:60: error: a thread is started outside of the function that it should run (its variables could not be written by other threads with `$`)");
 }

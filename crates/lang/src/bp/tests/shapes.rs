@@ -78,6 +78,8 @@ fn expression(program: &Program, at: LocationId, expr: &Expr) -> String {
         Expr::Local(slot) => slot_name(locals, *slot),
         Expr::NextShared(slot) => format!("'{}", slot_name(&program.shared, *slot)),
         Expr::NextLocal(slot) => format!("'{}", slot_name(locals, *slot)),
+        Expr::OtherLocal(slot) => format!("{}$", slot_name(locals, *slot)),
+        Expr::NextOtherLocal(slot) => format!("'{}$", slot_name(locals, *slot)),
         Expr::Choose(0, 1) => "*".to_string(),
         Expr::Unary(Unary::Not, operand) => format!("!{}", show(operand)),
         Expr::Binary(operator, left, right, _) => {
@@ -307,6 +309,18 @@ fn other_threads_variables_are_written() {
       1 1: x, x$ := 0, !x -> 2
       2 end
     ");
+}
+
+#[test]
+fn constraints_speak_of_other_threads() {
+    let text = "void main() begin decl x, y; 0: start_thread goto 1; 1: x$ := * constrain 'x$ = y$ & ('y | !x$); end";
+    assert_snapshot!(shape(text), @"");
+}
+
+#[test]
+fn threads_meet() {
+    let text = "void main() begin decl sync; start_thread goto l; sync e; l: sync := 1; sync sync; end";
+    assert_snapshot!(shape(text), @"");
 }
 
 #[test]

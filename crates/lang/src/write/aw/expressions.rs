@@ -112,7 +112,7 @@ impl Writer<'_> {
                     (part(condition, Sort::Bool, 1)?, part(then, sort, 1)?, part(other, sort, 1)?);
                 format!("({condition} ? {then} : {other})")
             }
-            Expr::NextShared(_) | Expr::NextLocal(_) => {
+            Expr::NextShared(_) | Expr::NextLocal(_) | Expr::NextOtherLocal(_) => {
                 return refuse(span, "a value afterwards, before there is one");
             }
         })

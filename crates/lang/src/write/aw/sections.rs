@@ -128,6 +128,9 @@ impl Body<'_, '_> {
                 _ => return refuse(place.span, "a constraint is about more than plain variables"),
             };
         }
+        if constraint.is_about_others() {
+            return refuse(span, "a constraint reads the local variables of other threads");
+        }
         let (mut names, mut saved) = (Vec::new(), Vec::new());
         let after = self.afterwards(constraint, &assigned, &mut names, &mut saved);
         let mut lines = Vec::new();

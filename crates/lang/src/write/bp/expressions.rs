@@ -15,6 +15,7 @@ impl Writer<'_> {
             Expr::NextShared(slot) => format!("'{}", self.shared[*slot]),
             Expr::NextLocal(slot) => format!("'{}", self.locals[procedure.index()][*slot]),
             Expr::OtherLocal(slot) => format!("{}$", self.locals[procedure.index()][*slot]),
+            Expr::NextOtherLocal(slot) => format!("'{}$", self.locals[procedure.index()][*slot]),
             Expr::SharedElement(_, _, _, span) | Expr::LocalElement(_, _, _, span) => {
                 return refuse(*span, "an index is not constant, and a Boolean program has no arrays");
             }

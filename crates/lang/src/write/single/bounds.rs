@@ -59,6 +59,7 @@ pub fn bounds(expr: &Expr, shared: &Variables, locals: &Variables) -> Option<(Va
         | Expr::Choose(..)
         | Expr::At(_)
         | Expr::OtherLocal(_)
+        | Expr::NextOtherLocal(_)
         | Expr::NextShared(_)
         | Expr::NextLocal(_) => None,
     }

@@ -119,6 +119,7 @@ impl<'a> Speaker<'a> {
             | Expr::Choose(..)
             | Expr::At(_)
             | Expr::OtherLocal(_)
+            | Expr::NextOtherLocal(_)
             | Expr::NextShared(_)
             | Expr::NextLocal(_) => "0".to_string(),
         }

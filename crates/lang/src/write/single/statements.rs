@@ -111,6 +111,9 @@ impl Lowering<'_> {
         constraint: Option<&Expr>,
         span: Span,
     ) -> Written<()> {
+        if constraint.is_some_and(Expr::is_about_others) {
+            return self.refused("a constraint reads the variables of other threads", span);
+        }
         let mut assigned = Vec::new();
         for (place, value) in places.iter().zip(values) {
             assigned.push((place.clone(), self.value(value, sort_of(place.ty), span)?));
@@ -238,7 +241,11 @@ impl Lowering<'_> {
             Expr::At(_) => return refuse(span, "a property that asks where a thread is cannot be written"),
             Expr::NextShared(slot) => self.afterwards(Target::Shared(*slot), Expr::Shared(*slot), span)?,
             Expr::NextLocal(slot) => self.afterwards(Target::Local(*slot), Expr::Local(*slot), span)?,
-            Expr::Constant(_) | Expr::Shared(_) | Expr::Local(_) | Expr::OtherLocal(_) => expr.clone(),
+            Expr::Constant(_)
+            | Expr::Shared(_)
+            | Expr::Local(_)
+            | Expr::OtherLocal(_)
+            | Expr::NextOtherLocal(_) => expr.clone(),
             Expr::SharedElement(slot, length, index, place) => {
                 let index = self.chosen(index, Sort::Number, span)?;
                 Expr::SharedElement(*slot, *length, Box::new(index), *place)

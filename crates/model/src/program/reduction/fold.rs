@@ -57,7 +57,12 @@ pub(super) fn fold(expr: &Expr, scope: &Scope<'_>) -> Expr {
             (condition, _, other) if *condition == Expr::Constant(0) => *other,
             (_, then, _) => *then,
         },
-        Expr::Constant(_) | Expr::OtherLocal(_) | Expr::This | Expr::Choose(..) | Expr::At(_) => expr.clone(),
+        Expr::Constant(_)
+        | Expr::OtherLocal(_)
+        | Expr::NextOtherLocal(_)
+        | Expr::This
+        | Expr::Choose(..)
+        | Expr::At(_) => expr.clone(),
     }
 }
 

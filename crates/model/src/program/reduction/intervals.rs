@@ -143,7 +143,9 @@ impl Bounds {
             Expr::LocalElement(slot, length, index, _) => {
                 element(&self.locals[here.index()], *slot..slot + length, index)
             }
-            Expr::NextShared(_) | Expr::NextLocal(_) | Expr::OtherLocal(_) => (Interval::ALL, true),
+            Expr::NextShared(_) | Expr::NextLocal(_) | Expr::OtherLocal(_) | Expr::NextOtherLocal(_) => {
+                (Interval::ALL, true)
+            }
             Expr::This | Expr::At(_) => (Interval::COUNT, true),
             Expr::Choose(low, high) => (Interval { low: *low, high: *high.max(low) }, true),
             Expr::Unary(Unary::Not, part) => (Interval::TRUTH, self.value(part, here).1),

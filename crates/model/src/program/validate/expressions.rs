@@ -82,12 +82,16 @@ impl Program {
                 allowed(matches!(at, Where::Constraint(_)))?;
                 local(*slot, None)
             }
-            Expr::OtherLocal(slot) if matches!(at, Where::Given(_)) => {
+            Expr::OtherLocal(slot) | Expr::NextOtherLocal(slot)
+                if matches!(at, Where::Constraint(_))
+                    || matches!((at, expr), (Where::Given(_), Expr::OtherLocal(_))) =>
+            {
                 let locals = here.map_or(&[][..], |here| &self.procedures[here].locals);
                 allowed(found(locals, *slot, None).is_some_and(|variable| variable.mixed))?;
                 local(*slot, None)
             }
             Expr::OtherLocal(_) => allowed(matches!(at, Where::Hint)).map(|()| Sort::Either),
+            Expr::NextOtherLocal(_) => allowed(false).map(|()| Sort::Either),
             Expr::This => allowed(!matches!(at, Where::Property)).map(|()| Sort::Number),
             Expr::At(locations) => {
                 allowed(matches!(at, Where::Property))?;

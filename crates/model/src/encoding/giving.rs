@@ -1,0 +1,278 @@
+//! Broadcast assignments, `x$ := e` in a Boolean program, with any number of threads.
+//!
+//! With a known number of threads, variables that other threads write are kept among the shared values, and such an assignment
+//! is one rule. With any number of threads nobody can keep them there: they stay in the cells of their threads, and the
+//! assignment has a midst, [`Mode::Giving`]. The thread that assigns has moved on and stands aside, at [`Point::Given`]. Each
+//! other thread of its template takes what it is given, by a rule of its own, and stands aside as well. Who stands aside may
+//! end it, be it too early, and the others settle some time later. These rules allow more than the program, and all that it can
+//! do. Who counts threads does better: at the end, all take what they are given
+//! [at once](crate::pushdown::Pushdown::after_broadcast), and who can choose may have chosen before.
+//!
+//! What others are given may depend on variables of the thread that assigns, before and after its step. The mode carries the
+//! values of those that are read.
+//!
+//! Invariant: in a state that has been reached, the values in the mode are as many as [`read`] lists, and none of them is open.
+
+use super::rules::Mover;
+use super::table::{Cell, Key, Mode, Point};
+use super::{Encoded, NoEncoding};
+use crate::program::expression::{Choices, NoValue, Scope};
+use crate::program::semantics::{self, Outcome};
+use crate::program::{Binary, Edge, Expr, LocationId, Op, Program, Target, Value};
+use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
+use std::collections::{BTreeSet, HashSet};
+
+/// Whether an edge writes variables of other threads, or asks for them.
+pub(super) fn gives(op: &Op) -> bool {
+    let Op::Assign(places, _, constraint) = op else { return false };
+    places.iter().any(|place| matches!(place.target, Target::Others(_)))
+        || constraint.as_ref().is_some_and(Expr::is_about_others)
+}
+
+/// Whether some assignment may be kept from happening by what other threads would have afterwards.
+pub(super) fn is_constrained(program: &Program) -> bool {
+    let edges = program.locations.iter().flat_map(|location| &location.edges);
+    edges
+        .into_iter()
+        .any(|edge| matches!(&edge.op, Op::Assign(_, _, Some(constraint)) if constraint.is_about_others()))
+}
+
+/// Why a program with variables that other threads write has no encoding with any number of threads, if it has none.
+pub(super) fn refused(program: &Program) -> Option<NoEncoding> {
+    let refuse = |what: &str, span| {
+        let what = format!("any number of threads with variables that other threads write (x$) {what}");
+        Some(NoEncoding { what, span })
+    };
+    if let Some(never) = program.never.first() {
+        return refuse("beside properties of all threads", never.span);
+    }
+    let inside = sections(program);
+    for (location, here) in LocationId::each(&program.locations) {
+        for edge in here.edges.iter().filter(|edge| gives(&edge.op)) {
+            if inside.contains(&location) {
+                return refuse("in an atomic section", edge.span);
+            }
+            let mut plain = true;
+            given(&edge.op, &mut |expr| {
+                expr.visit(&mut |part| {
+                    plain &= !matches!(part, Expr::This | Expr::SharedElement(..) | Expr::LocalElement(..));
+                });
+            });
+            if !plain {
+                return refuse("and that depend on more than plain variables", edge.span);
+            }
+        }
+    }
+    None
+}
+
+/// The locations inside atomic sections.
+fn sections(program: &Program) -> HashSet<LocationId> {
+    let mut inside = HashSet::new();
+    let edges = program.locations.iter().flat_map(|location| &location.edges);
+    let mut waiting: Vec<LocationId> =
+        edges.filter(|edge| edge.op == Op::AtomicBegin).map(|edge| edge.to).collect();
+    while let Some(location) = waiting.pop() {
+        if inside.insert(location) {
+            let edges = program.locations[location].edges.iter();
+            waiting.extend(edges.filter(|edge| edge.op != Op::AtomicEnd).map(|edge| edge.to));
+        }
+    }
+    inside
+}
+
+/// Calls a function with what others are given, and what they have to satisfy.
+fn given<'a>(op: &'a Op, see: &mut dyn FnMut(&'a Expr)) {
+    let Op::Assign(places, values, constraint) = op else { return };
+    for (place, value) in places.iter().zip(values) {
+        if matches!(place.target, Target::Others(_)) {
+            see(value);
+        }
+    }
+    let constraint = constraint.iter().flat_map(|constraint| parts(constraint));
+    constraint.filter(|part| part.is_about_others()).for_each(see);
+}
+
+/// The parts of a constraint that have to hold, each.
+fn parts(constraint: &Expr) -> Vec<&Expr> {
+    match constraint {
+        Expr::Binary(Binary::And, left, right, _) => [parts(left), parts(right)].concat(),
+        part => vec![part],
+    }
+}
+
+/// The variables of the thread that assigns, before and after, on which it depends what others are given; each once.
+fn read(op: &Op) -> Vec<&Expr> {
+    let mut read = Vec::new();
+    given(op, &mut |expr| {
+        expr.visit(&mut |part| {
+            let own =
+                matches!(part, Expr::Shared(_) | Expr::Local(_) | Expr::NextShared(_) | Expr::NextLocal(_));
+            if own && !read.contains(&part) {
+                read.push(part);
+            }
+        });
+    });
+    read
+}
+
+impl Encoded {
+    /// Whether a mode of this kind, with these values, can occur.
+    pub(super) fn is_giving(&self, location: LocationId, edge: usize, values: &[Value]) -> bool {
+        let edge = self.reduced.program.locations.get(location.index()).and_then(|here| here.edges.get(edge));
+        self.cap.is_some() && edge.is_some_and(|edge| gives(&edge.op) && read(&edge.op).len() == values.len())
+    }
+
+    /// Moves the thread that assigns.
+    pub(super) fn give(
+        &self,
+        mover: &Mover<'_>,
+        (index, edge): (usize, &Edge),
+        outcome: &Outcome,
+        rules: &mut Vec<Rule>,
+    ) {
+        let Outcome::To(next) = outcome else { return self.follow(mover, edge, outcome, rules) };
+        let after = &next.threads[0].stack[0].locals;
+        let mut values = Vec::new();
+        for expr in read(&edge.op) {
+            let (value, shared) = match *expr {
+                Expr::Shared(slot) => (mover.values[slot], Some(slot)),
+                Expr::NextShared(slot) => (next.shared[slot], Some(slot)),
+                Expr::Local(slot) => (mover.locals[slot], None),
+                Expr::NextLocal(slot) => (after[slot], None),
+                _ => continue,
+            };
+            if let Some(slot) = shared.filter(|&slot| self.is_open(slot, value)) {
+                return mover.open.note(slot);
+            }
+            values.push(value);
+        }
+        let mode = Mode::Giving(mover.location, index, values.into());
+        let mut values = self.values(&next.shared);
+        let counters = self.program.shared_slots();
+        values[counters..].copy_from_slice(&mover.values[counters..]);
+        let word = Word::one(self.aside_at(edge.to, after));
+        self.add(rules, (Key { mode, values: values.into() }, word), edge.span.line);
+    }
+
+    /// The rules of a thread in the midst of an assignment, and of one that has stood aside.
+    pub(super) fn give_rules(&self, thread: usize, key: &Key, cell: &Cell, rules: &mut Vec<Rule>) {
+        match (&key.mode, cell.point) {
+            (Mode::Giving(location, edge, values), Point::At(here)) if self.takes(thread, *location) => {
+                for locals in self.taken((*location, *edge), values, &cell.locals) {
+                    self.add(rules, (key.clone(), Word::one(self.aside_at(here, &locals))), 0);
+                }
+            }
+            (Mode::Giving(..) | Mode::Normal, Point::Given(here)) => {
+                let word = Word::one(self.settled_at(here, &cell.locals));
+                self.add(rules, (self.settled(key.values.to_vec()), word), 0);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a thread is given what is assigned at a location.
+    fn takes(&self, thread: usize, location: LocationId) -> bool {
+        let template = &self.program.templates[self.roles[thread].template];
+        template.body == self.program.locations[location].procedure
+    }
+
+    /// The local variables that another thread can have after an assignment.
+    fn taken(
+        &self,
+        (location, edge): (LocationId, usize),
+        values: &[Value],
+        before: &[Value],
+    ) -> BTreeSet<Vec<Value>> {
+        let program = &self.reduced.program;
+        let edge = &program.locations[location].edges[edge];
+        let Op::Assign(places, exprs, constraint) = &edge.op else { return BTreeSet::new() };
+        let (mut shared, mut locals) = (vec![0; program.shared_slots()], vec![0; before.len()]);
+        let (mut next_shared, mut next_locals) = (shared.clone(), locals.clone());
+        for (expr, &value) in read(&edge.op).into_iter().zip(values) {
+            match *expr {
+                Expr::Shared(slot) => shared[slot] = value,
+                Expr::Local(slot) => locals[slot] = value,
+                Expr::NextShared(slot) => next_shared[slot] = value,
+                Expr::NextLocal(slot) => next_locals[slot] = value,
+                _ => {}
+            }
+        }
+        let scope = Scope {
+            shared: &shared,
+            locals: &locals,
+            this: 0,
+            next: Some((&next_shared, &next_locals)),
+            control: &[],
+        };
+        let try_once = |choices: &mut Choices| -> Result<Option<Vec<Value>>, NoValue> {
+            let mut after = before.to_vec();
+            for (place, expr) in places.iter().zip(exprs) {
+                if let Target::Others(slot) = place.target {
+                    after[slot] = expr.for_other(before, before).value(&scope, choices)?;
+                }
+            }
+            for part in constraint.iter().flat_map(parts).filter(|part| part.is_about_others()) {
+                if part.for_other(before, &after).value(&scope, choices)? == 0 {
+                    return Ok(None);
+                }
+            }
+            Ok(Some(after))
+        };
+        let mut all = BTreeSet::new();
+        let mut tried = 0;
+        let left_out = Choices::each_of_few(|choices| {
+            match try_once(choices) {
+                Ok(after) => all.extend(after),
+                Err(_) => self.give_up(edge.span),
+            }
+            tried += 1;
+            tried <= semantics::MOST
+        });
+        if left_out || tried > semantics::MOST {
+            self.give_up(edge.span);
+        }
+        all
+    }
+
+    /// The symbol of a thread that stands aside at a location.
+    fn aside_at(&self, location: LocationId, locals: &[Value]) -> Symbol {
+        let point = Point::Given(location);
+        self.table.symbol(Cell { point, locals: self.project(point, locals) })
+    }
+
+    fn settled_at(&self, location: LocationId, locals: &[Value]) -> Symbol {
+        let point = Point::At(location);
+        self.table.symbol(Cell { point, locals: self.project(point, locals) })
+    }
+
+    /// Where a thread is at the end of an assignment; the first of several places that it can choose from.
+    pub(super) fn top_after_giving(&self, thread: usize, shared: Shared, top: Symbol) -> Option<Symbol> {
+        if top == EMPTY {
+            return Some(top);
+        }
+        let (key, cell) = (self.table.key(shared), self.table.cell(top));
+        match (&key.mode, cell.point) {
+            (Mode::Giving(..), Point::Given(here)) => Some(self.settled_at(here, &cell.locals)),
+            (Mode::Giving(location, edge, values), Point::At(here)) if self.takes(thread, *location) => {
+                let taken = self.taken((*location, *edge), values, &cell.locals);
+                taken.first().map(|locals| self.settled_at(here, locals))
+            }
+            _ => Some(top),
+        }
+    }
+
+    /// Whether a thread can choose what it takes.
+    pub(super) fn can_choose(&self, thread: usize, shared: Shared, top: Symbol) -> bool {
+        if top == EMPTY {
+            return false;
+        }
+        let (key, cell) = (self.table.key(shared), self.table.cell(top));
+        match (&key.mode, cell.point) {
+            (Mode::Giving(location, edge, values), Point::At(_)) if self.takes(thread, *location) => {
+                self.taken((*location, *edge), values, &cell.locals).len() > 1
+            }
+            _ => false,
+        }
+    }
+}
