@@ -151,6 +151,8 @@ pub struct Encoded {
     holders: bool,
     /// Whether threads have values among the shared ones.
     mixed: bool,
+    /// With any number of threads: the locations inside of atomic sections that give values to other threads.
+    sections: HashSet<LocationId>,
     /// For each shared slot, whether its initial value is left open until somebody asks for it.
     open: Vec<bool>,
     /// For each value of a shared state, whether it can differ from 0.
@@ -268,6 +270,7 @@ impl Encoded {
         let cap =
             if threads.many.contains(&true) { Some(crowd::cap(&program, holders, mixed)?) } else { None };
         // With any number of threads, they are kept with the threads.
+        let sections = if mixed && cap.is_some() { giving::sections(&program) } else { HashSet::new() };
         let mixed = mixed && cap.is_none();
         let mut encoded = Encoded {
             kinds: kinds(&program, &roles, !holders && !mixed),
@@ -277,6 +280,7 @@ impl Encoded {
             watched,
             holders,
             mixed,
+            sections,
             open: vec![false; program.shared_slots()],
             kept: Vec::new(),
             names: Names::new(&program),
@@ -330,7 +334,7 @@ impl Encoded {
     pub fn property(&self, deadlock: bool) -> Property {
         let shared = self.table.shared(Key::violated());
         let mut bad = vec![Pattern { shared: Some(shared), tops: vec![None; self.roles.len()] }];
-        if deadlock && self.cap.is_some() && giving::is_constrained(&self.program) {
+        if deadlock && self.cap.is_some() && giving::may_be_kept(&self.program) {
             // Who may not give what it would give can move here all the same. So that nothing is proved, every state is bad.
             bad.push(Pattern { shared: None, tops: vec![None; self.roles.len()] });
         }
@@ -693,7 +697,7 @@ impl Pushdown for Encoded {
             || match self.table.cell(top).point {
                 Point::Idle | Point::Bottom => true,
                 Point::At(location) => self.program.locations[location].edges.is_empty(),
-                Point::Returning(..) | Point::Given(_) => false,
+                Point::Returning(..) | Point::Given(_) | Point::Inside(_) => false,
             }
     }
 

@@ -87,7 +87,7 @@ impl Encoded {
             Mode::Giving(..) => true,
             _ => false,
         };
-        (self.cap.is_some() && over).then(|| self.table.shared(self.settled(key.values.to_vec())))
+        (self.cap.is_some() && over).then(|| self.table.shared(self.given_to_all(&key)))
     }
 
     /// Where a thread is at the end of a broadcast. One that is counted in the shared state before or after it is woken goes

@@ -33,6 +33,7 @@ impl Encoded {
                 out.push(4);
                 write_signed(*aside, out);
             }
+            Mode::Within => out.push(8),
             Mode::Giving(location, edge, values) => {
                 out.push(7);
                 write_number(location.0 as u64, out);
@@ -76,6 +77,7 @@ impl Encoded {
                 }
                 Mode::Giving(location, edge, values)
             }
+            8 => Mode::Within,
             _ => return None,
         };
         let mut values = vec![0; self.kept.len()];
@@ -97,6 +99,10 @@ impl Encoded {
             Point::Bottom => return out.push(1),
             Point::At(location) => {
                 out.push(2);
+                write_number(location.0 as u64, out);
+            }
+            Point::Inside(location) => {
+                out.push(5);
                 write_number(location.0 as u64, out);
             }
             Point::Given(location) => {
@@ -128,6 +134,7 @@ impl Encoded {
                 Point::Returning(location, index(bytes, self.program.locations[location].edges.len())?)
             }
             4 => Point::Given(LocationId(index(bytes, self.program.locations.len())?)),
+            5 => Point::Inside(LocationId(index(bytes, self.program.locations.len())?)),
             _ => return None,
         };
         let live = self.live_at(point);

@@ -9,9 +9,12 @@
 //! [at once](crate::pushdown::Pushdown::after_broadcast), and who can choose may have chosen before.
 //!
 //! What others are given may depend on variables of the thread that assigns, before and after its step. The mode carries the
-//! values of those that are read.
+//! values of those that are read, and whether that thread is inside of an atomic section.
 //!
-//! Invariant: in a state that has been reached, the values in the mode are as many as [`read`] lists, and none of them is open.
+//! A section with such an assignment is no single rule either. In mode [`Mode::Within`] only the thread [inside](Point::Inside)
+//! moves, step by step. If it cannot leave the section, nobody moves any more, and nothing comes of it.
+//!
+//! Invariant: the values in the mode are those that [`read`] lists and one more, and none of them is open.
 
 use super::rules::Mover;
 use super::table::{Cell, Key, Mode, Point};
@@ -29,12 +32,13 @@ pub(super) fn gives(op: &Op) -> bool {
         || constraint.as_ref().is_some_and(Expr::is_about_others)
 }
 
-/// Whether some assignment may be kept from happening by what other threads would have afterwards.
-pub(super) fn is_constrained(program: &Program) -> bool {
-    let edges = program.locations.iter().flat_map(|location| &location.edges);
-    edges
-        .into_iter()
-        .any(|edge| matches!(&edge.op, Op::Assign(_, _, Some(constraint)) if constraint.is_about_others()))
+/// Whether a thread that can move here may be kept from it in the program: by what other threads would have after an assignment,
+/// or since it could not leave a section.
+pub(super) fn may_be_kept(program: &Program) -> bool {
+    let constrains =
+        |op: &Op| matches!(op, Op::Assign(_, _, Some(constraint)) if constraint.is_about_others());
+    let mut edges = program.locations.iter().flat_map(|location| &location.edges);
+    edges.any(|edge| constrains(&edge.op)) || !sections(program).is_empty()
 }
 
 /// Why a program with variables that other threads write has no encoding with any number of threads, if it has none.
@@ -48,10 +52,12 @@ pub(super) fn refused(program: &Program) -> Option<NoEncoding> {
     }
     let inside = sections(program);
     for (location, here) in LocationId::each(&program.locations) {
+        if let Some(edge) = here.edges.iter().find(|edge| edge.op == Op::AtomicBegin)
+            && inside.contains(&location)
+        {
+            return refuse("in a section inside of another", edge.span);
+        }
         for edge in here.edges.iter().filter(|edge| gives(&edge.op)) {
-            if inside.contains(&location) {
-                return refuse("in an atomic section", edge.span);
-            }
             let mut plain = true;
             given(&edge.op, &mut |expr| {
                 expr.visit(&mut |part| {
@@ -66,19 +72,24 @@ pub(super) fn refused(program: &Program) -> Option<NoEncoding> {
     None
 }
 
-/// The locations inside atomic sections.
-fn sections(program: &Program) -> HashSet<LocationId> {
-    let mut inside = HashSet::new();
-    let edges = program.locations.iter().flat_map(|location| &location.edges);
-    let mut waiting: Vec<LocationId> =
-        edges.filter(|edge| edge.op == Op::AtomicBegin).map(|edge| edge.to).collect();
-    while let Some(location) = waiting.pop() {
-        if inside.insert(location) {
-            let edges = program.locations[location].edges.iter();
-            waiting.extend(edges.filter(|edge| edge.op != Op::AtomicEnd).map(|edge| edge.to));
+/// The locations inside of atomic sections that give values to other threads.
+pub(super) fn sections(program: &Program) -> HashSet<LocationId> {
+    let mut all = HashSet::new();
+    for begin in program.locations.iter().flat_map(|location| &location.edges) {
+        let mut inside = HashSet::new();
+        let mut waiting = if begin.op == Op::AtomicBegin { vec![begin.to] } else { Vec::new() };
+        while let Some(location) = waiting.pop() {
+            if inside.insert(location) {
+                let edges = program.locations[location].edges.iter();
+                waiting.extend(edges.filter(|edge| edge.op != Op::AtomicEnd).map(|edge| edge.to));
+            }
+        }
+        let edges = |location: &LocationId| program.locations[*location].edges.iter();
+        if inside.iter().flat_map(edges).any(|edge| gives(&edge.op)) {
+            all.extend(inside);
         }
     }
-    inside
+    all
 }
 
 /// Calls a function with what others are given, and what they have to satisfy.
@@ -91,6 +102,11 @@ fn given<'a>(op: &'a Op, see: &mut dyn FnMut(&'a Expr)) {
     }
     let constraint = constraint.iter().flat_map(|constraint| parts(constraint));
     constraint.filter(|part| part.is_about_others()).for_each(see);
+}
+
+/// Whether it is the midst of an assignment inside of a section.
+fn is_inside(mode: &Mode) -> bool {
+    matches!(mode, Mode::Giving(_, _, values) if values.last() == Some(&1))
 }
 
 /// The parts of a constraint that have to hold, each.
@@ -120,7 +136,8 @@ impl Encoded {
     /// Whether a mode of this kind, with these values, can occur.
     pub(super) fn is_giving(&self, location: LocationId, edge: usize, values: &[Value]) -> bool {
         let edge = self.reduced.program.locations.get(location.index()).and_then(|here| here.edges.get(edge));
-        self.cap.is_some() && edge.is_some_and(|edge| gives(&edge.op) && read(&edge.op).len() == values.len())
+        self.cap.is_some()
+            && edge.is_some_and(|edge| gives(&edge.op) && read(&edge.op).len() + 1 == values.len())
     }
 
     /// Moves the thread that assigns.
@@ -147,27 +164,99 @@ impl Encoded {
             }
             values.push(value);
         }
+        let inside = matches!(self.table.cell(mover.top).point, Point::Inside(_));
+        values.push(Value::from(inside));
         let mode = Mode::Giving(mover.location, index, values.into());
-        let mut values = self.values(&next.shared);
+        let point = if inside { Point::Inside(edge.to) } else { Point::Given(edge.to) };
+        let word = Word::one(self.symbol_at(point, after));
+        let values = self.values_after(mover, &next.shared);
+        self.add(rules, (Key { mode, values }, word), edge.span.line);
+    }
+
+    /// The values of a shared state with these variables, and the counters as they were.
+    fn values_after(&self, mover: &Mover<'_>, shared: &[Value]) -> Box<[Value]> {
+        let mut values = self.values(shared);
         let counters = self.program.shared_slots();
         values[counters..].copy_from_slice(&mover.values[counters..]);
-        let word = Word::one(self.aside_at(edge.to, after));
-        self.add(rules, (Key { mode, values: values.into() }, word), edge.span.line);
+        values.into()
+    }
+
+    /// Moves a thread into a section.
+    pub(super) fn enter(&self, mover: &Mover<'_>, edge: &Edge, rules: &mut Vec<Rule>) {
+        let key = Key { mode: Mode::Within, values: mover.values.into() };
+        let word = Word::one(self.symbol_at(Point::Inside(edge.to), &mover.locals));
+        self.add(rules, (key, word), edge.span.line);
+    }
+
+    /// Moves the thread inside of a section.
+    pub(super) fn inside(&self, mover: &Mover<'_>, rules: &mut Vec<Rule>) {
+        let program = &self.reduced.program;
+        let edges = &program.locations[mover.location].edges;
+        let leave = |to: LocationId, rules: &mut Vec<Rule>| {
+            let word = Word::one(self.symbol_at(Point::At(to), &mover.locals));
+            self.add(rules, (self.settled(mover.values.to_vec()), word), 0);
+        };
+        if edges.is_empty() {
+            // The section ends with the thread.
+            leave(mover.location, rules);
+        }
+        let steps = semantics::steps_unless_open(program, &self.alone(mover), 0);
+        let steps = steps.unwrap_or_else(|slot| mover.open.note(slot));
+        for (index, edge) in edges.iter().enumerate() {
+            if edge.op == Op::AtomicEnd {
+                leave(edge.to, rules);
+                continue;
+            }
+            for step in steps.iter().filter(|step| step.edge == index) {
+                match &step.outcome {
+                    outcome if gives(&edge.op) => self.give(mover, (index, edge), outcome, rules),
+                    Outcome::To(next) => {
+                        let frame = &next.threads[0].stack[0];
+                        let word = Word::one(self.symbol_at(Point::Inside(frame.location), &frame.locals));
+                        let values = self.values_after(mover, &next.shared);
+                        self.add(rules, (Key { mode: Mode::Within, values }, word), edge.span.line);
+                    }
+                    outcome => self.follow(mover, edge, outcome, rules),
+                }
+            }
+        }
     }
 
     /// The rules of a thread in the midst of an assignment, and of one that has stood aside.
-    pub(super) fn give_rules(&self, thread: usize, key: &Key, cell: &Cell, rules: &mut Vec<Rule>) {
+    pub(super) fn give_rules(
+        &self,
+        thread: usize,
+        key: &Key,
+        (top, cell): (Symbol, &Cell),
+        rules: &mut Vec<Rule>,
+    ) {
         match (&key.mode, cell.point) {
             (Mode::Giving(location, edge, values), Point::At(here)) if self.takes(thread, *location) => {
                 for locals in self.taken((*location, *edge), values, &cell.locals) {
-                    self.add(rules, (key.clone(), Word::one(self.aside_at(here, &locals))), 0);
+                    let word = Word::one(self.symbol_at(Point::Given(here), &locals));
+                    self.add(rules, (key.clone(), word), 0);
                 }
             }
-            (Mode::Giving(..) | Mode::Normal, Point::Given(here)) => {
-                let word = Word::one(self.settled_at(here, &cell.locals));
-                self.add(rules, (self.settled(key.values.to_vec()), word), 0);
+            (Mode::Giving(..), Point::Inside(_)) if is_inside(&key.mode) => {
+                self.add(rules, (self.given_to_all(key), Word::one(top)), 0);
+            }
+            (Mode::Giving(..), Point::Given(here)) if !is_inside(&key.mode) => {
+                let word = Word::one(self.symbol_at(Point::At(here), &cell.locals));
+                self.add(rules, (self.given_to_all(key), word), 0);
+            }
+            (Mode::Normal | Mode::Within, Point::Given(here)) => {
+                let word = Word::one(self.symbol_at(Point::At(here), &cell.locals));
+                self.add(rules, (key.clone(), word), 0);
             }
             _ => {}
+        }
+    }
+
+    /// The shared state after an assignment in the midst of which this one is, or after a broadcast.
+    pub(super) fn given_to_all(&self, key: &Key) -> Key {
+        match is_inside(&key.mode) {
+            true => Key { mode: Mode::Within, values: key.values.clone() },
+            false => self.settled(key.values.to_vec()),
         }
     }
 
@@ -235,14 +324,7 @@ impl Encoded {
         all
     }
 
-    /// The symbol of a thread that stands aside at a location.
-    fn aside_at(&self, location: LocationId, locals: &[Value]) -> Symbol {
-        let point = Point::Given(location);
-        self.table.symbol(Cell { point, locals: self.project(point, locals) })
-    }
-
-    fn settled_at(&self, location: LocationId, locals: &[Value]) -> Symbol {
-        let point = Point::At(location);
+    fn symbol_at(&self, point: Point, locals: &[Value]) -> Symbol {
         self.table.symbol(Cell { point, locals: self.project(point, locals) })
     }
 
@@ -253,10 +335,10 @@ impl Encoded {
         }
         let (key, cell) = (self.table.key(shared), self.table.cell(top));
         match (&key.mode, cell.point) {
-            (Mode::Giving(..), Point::Given(here)) => Some(self.settled_at(here, &cell.locals)),
+            (Mode::Giving(..), Point::Given(here)) => Some(self.symbol_at(Point::At(here), &cell.locals)),
             (Mode::Giving(location, edge, values), Point::At(here)) if self.takes(thread, *location) => {
                 let taken = self.taken((*location, *edge), values, &cell.locals);
-                taken.first().map(|locals| self.settled_at(here, locals))
+                taken.first().map(|locals| self.symbol_at(Point::At(here), locals))
             }
             _ => Some(top),
         }

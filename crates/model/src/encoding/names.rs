@@ -105,6 +105,7 @@ impl Encoded {
             }
             Mode::Waking(event, left, aside) => format!("!waking:{event}:{left}:{aside}"),
             Mode::Settling(aside) => format!("!settling:{aside}"),
+            Mode::Within => "!within".to_string(),
             Mode::Giving(location, edge, values) => {
                 format!("!giving:{}/{edge}/{}", self.names.location(*location), joined(values))
             }
@@ -141,6 +142,7 @@ impl Encoded {
         }
         let mode = match mode.split_once(':') {
             None if mode.is_empty() => Mode::Normal,
+            None if mode == "within" => Mode::Within,
             Some(("results", results)) => Mode::Results(split(results)?),
             Some(("waking", rest)) => {
                 let (event, left) = rest.split_once(':')?;
@@ -177,6 +179,7 @@ impl Encoded {
             Point::Returning(location, edge) => {
                 (format!("{}/{edge}", self.names.location(location)), location)
             }
+            Point::Inside(location) => (format!("{}/inside", self.names.location(location)), location),
             Point::Given(location) => (format!("{}/given", self.names.location(location)), location),
         };
         let procedure = self.program.procedure_of(location);
@@ -197,6 +200,7 @@ impl Encoded {
         let place = parts.next()?;
         let point = match place.split_once('/') {
             None => Point::At(*self.names.found.get(place)?),
+            Some((place, "inside")) => Point::Inside(*self.names.found.get(place)?),
             Some((place, "given")) => Point::Given(*self.names.found.get(place)?),
             Some((place, edge)) => {
                 let (location, edge) = (*self.names.found.get(place)?, edge.parse().ok()?);
@@ -204,7 +208,11 @@ impl Encoded {
                 Point::Returning(location, edge)
             }
         };
-        let (Point::At(location) | Point::Given(location) | Point::Returning(location, _)) = point else {
+        let (Point::At(location)
+        | Point::Given(location)
+        | Point::Inside(location)
+        | Point::Returning(location, _)) = point
+        else {
             return None;
         };
         let procedure = self.program.procedure_of(location);

@@ -106,7 +106,11 @@ impl Encoded {
                 self.add(rules, (self.settled(values), word), 0);
             }
             (Mode::Exhausted, _) => rules.push(Rule { shared, word: Word::one(top), line: 0 }),
-            (Mode::Giving(..), _) | (_, Point::Given(_)) => self.give_rules(thread, key, cell, rules),
+            (Mode::Within, Point::Inside(location)) => {
+                let locals = cell.locals.to_vec();
+                self.inside(&Mover { thread, top, location, values, locals, open }, rules);
+            }
+            (Mode::Giving(..), _) | (_, Point::Given(_)) => self.give_rules(thread, key, (top, cell), rules),
             _ => {}
         }
     }
@@ -130,6 +134,7 @@ impl Encoded {
                     self.woken(mover, (index, *event), (waiting, 0), rules);
                 }
                 Op::Wait(_) => {}
+                Op::AtomicBegin if self.sections.contains(&edge.to) => self.enter(mover, edge, rules),
                 _ => {
                     let steps = alone.get_or_insert_with(|| {
                         let steps = semantics::steps_unless_open(program, &self.alone(mover), 0);
@@ -147,7 +152,7 @@ impl Encoded {
     }
 
     /// A state with nothing but the frame of the mover, and where it matters the variables of other threads that it writes.
-    fn alone(&self, mover: &Mover<'_>) -> semantics::State {
+    pub(super) fn alone(&self, mover: &Mover<'_>) -> semantics::State {
         let frame = Frame { location: mover.location, calling: None, locals: mover.locals.clone() };
         let role = self.roles[mover.thread];
         let mut shared = mover.values[..self.program.shared_slots()].to_vec();
@@ -387,7 +392,7 @@ impl Encoded {
     pub(super) fn live_at(&self, point: Point) -> Vec<bool> {
         let (mut live, location) = match point {
             Point::Idle | Point::Bottom => return Vec::new(),
-            Point::At(location) | Point::Given(location) => {
+            Point::At(location) | Point::Given(location) | Point::Inside(location) => {
                 (self.reduced.live[location.index()].clone(), location)
             }
             Point::Returning(location, edge) => {

@@ -45,6 +45,8 @@ pub enum Mode {
     Waking(EventId, Value, Value),
     /// So many threads that stand aside.
     Settling(Value),
+    /// The thread inside of an atomic section that gives values to other threads, where threads are any number.
+    Within,
     /// Threads that are given values by this edge of this location, where threads are any number; and what that depends on.
     Giving(LocationId, usize, Box<[Value]>),
     /// Nobody: something went wrong. There are no values.
@@ -83,6 +85,8 @@ pub enum Point {
     At(LocationId),
     /// Under the first frame of a thread that was started inside a procedure whose callers await its return: there is none.
     Bottom,
+    /// At a location inside of an atomic section that is not one rule.
+    Inside(LocationId),
     /// At a location, after it has given values to other threads, or has been given some, in the same step.
     Given(LocationId),
     /// At the end of this edge of this location, when others have done their part: where a procedure returns to that has

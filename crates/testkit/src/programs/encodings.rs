@@ -131,7 +131,7 @@ impl Searched {
             for cell in stack.symbols().map(|symbol| self.encoded.cell(symbol)) {
                 let place = match cell.point {
                     Point::Idle | Point::Bottom => continue,
-                    Point::At(location) => location,
+                    Point::At(location) | Point::Given(location) | Point::Inside(location) => location,
                     Point::Returning(location, edge) => program.locations[location].edges[edge].to,
                 };
                 frames.push((place, with_mixed(program, &values, number, place, cell.locals.to_vec())));

@@ -59,8 +59,8 @@ pub fn lift(
             return Ok(None);
         };
         let shared = form.counting.shared[next.shared.index()];
-        // What threads are given one by one, all of them are given in one step of the program.
-        if !matches!(crowd.key(shared).mode, Mode::Giving(..)) {
+        // What threads are given one by one, all of them are given in one step of the program, and so is a whole section.
+        if !matches!(crowd.key(shared).mode, Mode::Giving(..) | Mode::Within) {
             match between(exact, trace.last(), &counted(&next), budget)? {
                 Some(steps) => trace.steps.extend(steps),
                 None => return Ok(None),
@@ -139,12 +139,23 @@ fn cell(system: &Encoded, shared: Shared, thread: usize, top: Symbol) -> Option<
     (top != EMPTY).then(|| system.whole_cell(shared, thread, top))
 }
 
-/// A shared state without the numbers of threads, which are cut off where threads are any number.
+/// A shared state without the numbers of threads, which are cut off where threads are any number. A thread that starts has all of
+/// its variables in its cell.
 fn known(system: &Encoded, shared: Shared) -> Key {
     let Key { mode, values } = system.key(shared);
     let mode = match mode {
         Mode::Waking(event, ..) => Mode::Waking(event, 0, 0),
         Mode::Settling(_) => Mode::Settling(0),
+        Mode::Starting(template, mut cell, mixed) => {
+            let body = &system.program().procedures[system.program().templates[template].body];
+            for local in body.locals.iter().filter(|local| local.mixed) {
+                let slots = local.slot..local.slot + local.slots();
+                if let (Some(into), Some(from)) = (cell.locals.get_mut(slots.clone()), mixed.get(slots)) {
+                    into.copy_from_slice(from);
+                }
+            }
+            Mode::Starting(template, cell, Box::default())
+        }
         mode => mode,
     };
     let slots = system.program().shared_slots().min(values.len());
