@@ -220,7 +220,7 @@ impl<'a> Threads<'a> {
             expr.visit(&mut |part| match part {
                 Expr::Local(slot) | Expr::NextLocal(slot) => given |= mixed(*slot, 1),
                 Expr::LocalElement(slot, length, ..) => given |= mixed(*slot, *length),
-                Expr::OtherLocal(_) => given = true,
+                Expr::OtherLocal(_) | Expr::NextOtherLocal(_) => given = true,
                 _ => {}
             });
         }

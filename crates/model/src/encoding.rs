@@ -203,6 +203,10 @@ impl Encoded {
         threads: &Threads,
     ) -> Result<Encoded, NoEncoding> {
         let encoded = Encoded::of(program, reduction, threads)?;
+        // Who writes variables of other threads finds them where they have stopped, with any number of threads or a known one.
+        if is_mixed(&encoded.program) {
+            return Ok(encoded);
+        }
         let stops = stops(&encoded.reduced, &encoded.company());
         Ok(encoded.stopping(stops))
     }
@@ -259,8 +263,7 @@ impl Encoded {
         let never =
             program.never.iter().map(|never| (counted(&never.expr, &watched, first_counter), never.span));
         let never = never.collect();
-        let mixed =
-            program.procedures.iter().any(|procedure| procedure.locals.iter().any(|local| local.mixed));
+        let mixed = is_mixed(&program);
         let holders = !reduction.locks_are_safe;
         let calls = |location: &Location| location.edges.iter().any(|edge| matches!(edge.op, Op::Call(..)));
         if mixed && let Some(location) = program.locations.iter().find(|location| calls(location)) {
@@ -585,6 +588,11 @@ impl Encoded {
             format!("more than {pool} {threads} of {name} can be started")
         });
     }
+}
+
+/// Whether threads write variables of each other.
+fn is_mixed(program: &Program) -> bool {
+    program.procedures.iter().any(|procedure| procedure.locals.iter().any(|local| local.mixed))
 }
 
 /// The values of variables: the given ones, or else some that they may have at the start.

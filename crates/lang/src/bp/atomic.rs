@@ -13,9 +13,9 @@ use std::collections::HashSet;
 pub(super) fn check(program: &Program, meetings: &HashSet<LocationId>, diagnostics: &mut Diagnostics) {
     let recursive = recursive(program);
     for location in inside(program) {
-        for edge in &program.locations[location].edges {
+        for (index, edge) in program.locations[location].edges.iter().enumerate() {
             let what = match &edge.op {
-                _ if meetings.contains(&location) => "`sync`",
+                _ if index == 0 && meetings.contains(&location) => "`sync`",
                 Op::Wait(_) => "`wait`",
                 Op::Broadcast(_) => "`broadcast`",
                 Op::Fork(_) | Op::Spawn(..) => "the start of a thread",

@@ -102,9 +102,12 @@ bool f() begin decl l; l$ := 0; start_thread goto e; e: skip; end";
     2:33: error: a thread is started outside of the function that it should run (its variables could not be written by other threads with `$`)
     ");
     let text = "void main() begin f(); start_thread f(); end void f() begin decl l, m; l := 0 constrain 'm$ | l$; end";
-    assert_snapshot!(remarks(text), @"");
-    let text = "void main() begin decl x; atomic_begin; sync e; atomic_end; sync; x := 0 constrain 'e$; end";
-    assert_snapshot!(remarks(text), @"");
+    assert_snapshot!(remarks(text), @"
+    1:90: error: `m$` is of a function that threads call (threads have the variables of a function in common only if they start with it)
+    1:95: error: `l$` is of a function that threads call (threads have the variables of a function in common only if they start with it)
+    ");
+    let text = "void main() begin decl x; atomic_begin; sync e; atomic_end; x := 0; end";
+    assert_snapshot!(remarks(text), @"1:41: error: expected the end of the atomic section before `sync` (`atomic_begin` leads here without an `atomic_end` in between)");
     let text = "void main() begin decl x; f(); x$ := 0; end void f() begin start_thread goto e; e: skip; end";
     assert_snapshot!(remarks(text), @"1:60: error: a thread is started outside of the function that it should run (its variables could not be written by other threads with `$`)");
 }

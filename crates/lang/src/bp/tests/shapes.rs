@@ -313,14 +313,34 @@ fn other_threads_variables_are_written() {
 
 #[test]
 fn constraints_speak_of_other_threads() {
-    let text = "void main() begin decl x, y; 0: start_thread goto 1; 1: x$ := * constrain 'x$ = y$ & ('y | !x$); end";
-    assert_snapshot!(shape(text), @"");
+    let text = "void main() begin decl x, y; 0: start_thread goto 1; 1: x$ := * constrain ('x$ = y$) & ('y | !x$); end";
+    assert_snapshot!(shape(text), @"
+    thread main: main, Fixed(1), started
+    shared
+    main/0/0 x$=* y$=*
+      0 0: Fork(1) -> 1
+      1 1: x$ := * constrain (('x$ = y$) & ('y | !x$)) -> 2
+      2 end
+    ");
 }
 
 #[test]
 fn threads_meet() {
     let text = "void main() begin decl sync; start_thread goto l; sync e; l: sync := 1; sync sync; end";
-    assert_snapshot!(shape(text), @"");
+    assert_snapshot!(shape(text), @"
+    thread main: main, Fixed(1), started
+    shared e waits=0 e came=0 sync waits=0 sync came=0
+    main/0/0 sync=*
+      0 Fork(2) -> 1
+      1 e waits := 1 constrain (!e waits & !e came) -> 5
+      1 e came := 1 constrain (e waits & !e came) -> 2
+      2 l: sync := 1 -> 3
+      3 sync waits := 1 constrain (!sync waits & !sync came) -> 6
+      3 sync came := 1 constrain (sync waits & !sync came) -> 4
+      4 end
+      5 e waits, e came := 0, 0 constrain e came -> 2
+      6 sync waits, sync came := 0, 0 constrain sync came -> 4
+    ");
 }
 
 #[test]

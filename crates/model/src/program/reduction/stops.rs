@@ -391,7 +391,7 @@ impl<'a> Accesses<'a> {
             expr.visit(&mut |part| match part {
                 Expr::Local(slot) | Expr::NextLocal(slot) => found |= mixed(*slot..slot + 1),
                 Expr::LocalElement(slot, length, ..) => found |= mixed(*slot..slot + length),
-                Expr::OtherLocal(_) => found = true,
+                Expr::OtherLocal(_) | Expr::NextOtherLocal(_) => found = true,
                 _ => {}
             });
         }
