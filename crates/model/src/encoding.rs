@@ -220,12 +220,14 @@ impl Encoded {
     /// Of each template, how many threads there are.
     fn company(&self) -> Vec<Company> {
         let company = |template: TemplateId| {
-            let of_template = || self.roles.iter().filter(|role| role.template == template);
-            match of_template().count() {
-                _ if of_template().any(|role| role.many) => Company::Many,
+            let declared = &self.program.templates[template];
+            // Whatever their number is here, so that threads stop at the same places with any number of them.
+            if declared.spawned || declared.count == Count::Any {
+                return Company::Many;
+            }
+            match self.roles.iter().filter(|role| role.template == template).count() {
                 0 | 1 => Company::Alone,
-                _ if of_template().all(|role| !role.pooled) => Company::Numbered,
-                _ => Company::Many,
+                _ => Company::Numbered,
             }
         };
         TemplateId::all(&self.program.templates).map(company).collect()
