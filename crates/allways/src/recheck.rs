@@ -9,9 +9,11 @@ use allways_engines::confirm::check_evidence;
 use allways_engines::{Budget, Forms, Question};
 use allways_evidence::{
     BadEvidence, Certificate, Counterexample, Evidence, Header, Rejection, interpret, read_evidence,
+    read_inputs,
 };
 use allways_model::property::Pattern;
 use allways_model::task::{Instance, Model, Task};
+use std::sync::Arc;
 
 /// Evidence that was read, for a task.
 pub struct Claim<'a> {
@@ -56,6 +58,10 @@ fn read_about<'a>(mut forms: Forms<'a>, text: &[u8]) -> Result<Claim<'a>, NoClai
     let crowd = forms.at(Instance::Any);
     if header.is_some_and(|header| header.any_number) && matches!(crowd.encoding(), Some(Ok(_))) {
         forms = crowd;
+    }
+    let inputs = read_inputs(text);
+    if !inputs.is_empty() {
+        forms = forms.with_inputs(Arc::new(inputs));
     }
     let kind = header.map_or("", |header| header.kind);
     let read = forms.with_subject(kind, |subject| read_evidence(subject, text));

@@ -60,6 +60,29 @@ fn evidence_about_a_c_program_is_accepted_again() {
     }
 }
 
+/// Bugs behind inputs of 32 bits: what is found has the inputs in its evidence, which is accepted, and without which it is not.
+#[test]
+fn evidence_with_inputs_is_accepted_with_these_alone() {
+    if !preprocessor() || Command::new("z3").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = folder("c-inputs");
+    let path = programs().into_iter().find(|path| path.ends_with("input-magic-product-wrong.c"));
+    let path = path.expect("it is there").display().to_string();
+    let evidence = folder.join("evidence");
+    let run = allways(&format!("check {path} --engine symbolic --evidence {}", evidence.display()));
+    assert_eq!(run.code, 10, "{run:?}");
+    assert_eq!(allways(&format!("certify {path} {}", evidence.display())).code, 0);
+    let text = fs::read_to_string(&evidence).expect("the evidence");
+    let given = text.lines().find(|line| line.starts_with("choice ")).expect("an input").to_string();
+    for changed in [text.replace(&given, "choice 0 7"), text.replace(&format!("{given}\n"), "")] {
+        fs::write(&evidence, changed).expect("it is written");
+        assert_eq!(allways(&format!("certify {path} {}", evidence.display())).code, 70);
+    }
+    fs::write(&evidence, text.replace(&given, "choice 0 -")).expect("it is written");
+    assert_ne!(allways(&format!("certify {path} {}", evidence.display())).code, 0);
+}
+
 /// A program that is preprocessed already, so that no compiler is needed.
 fn check(name: &str, text: &str, options: &str) -> common::Run {
     let folder = folder(&format!("c-{name}"));
@@ -80,7 +103,7 @@ fn what_is_not_followed_is_never_called_safe() {
     let text = format!(
         "{THREADS}unsigned n; int main() {{ n = __VERIFIER_nondet_uint(); n = n * 3; if (n == 3000000) reach_error(); return 0; }}"
     );
-    assert_eq!(check("wide", &text, "").code, 5);
+    assert_eq!(check("wide", &text, "--solver /there/is/none").code, 5);
     // A function without a body that returns a pointer.
     let text = format!(
         "{THREADS}extern int *unknown(void); int main() {{ int *p = unknown(); if (*p == 5) reach_error(); return 0; }}"
@@ -88,6 +111,26 @@ fn what_is_not_followed_is_never_called_safe() {
     let run = check("unknown", &text, "");
     assert_eq!(run.code, 5, "{run:?}");
     assert!(run.err.contains("not followed beyond line"), "{run:?}");
+}
+
+/// Where memory is not asked about, what lies outside of an array or behind a division by zero is not followed, and nothing is
+/// proved if a run comes there.
+#[test]
+fn what_is_outside_of_memory_is_proved_not_to_be_reached() {
+    let text = |index: &str| {
+        format!(
+            "{THREADS}int a[4], k = 2; void *f(void *p) {{ int i = k; a[i] = 1; k = {index}; return 0; }}\n\
+             int main() {{ pthread_t t; while (1) pthread_create(&t, 0, f, 0); if (k == 9) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(check("inside", &text("3 - i"), "--property unreach-call").code, 0);
+    assert_eq!(check("outside", &text("i + 1"), "--property unreach-call --timeout 10s").code, 5);
+    assert_eq!(check("outside", &text("i + 1"), "").code, 10);
+    let text = |by: &str| {
+        format!("{THREADS}int k = 2; int main() {{ k = 6 / {by}; if (k == 9) reach_error(); return 0; }}")
+    };
+    assert_eq!(check("divides", &text("k"), "--property unreach-call").code, 0);
+    assert_eq!(check("divides", &text("(k - 2)"), "--property unreach-call").code, 5);
 }
 
 #[test]

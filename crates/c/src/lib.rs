@@ -31,6 +31,7 @@ pub mod sema;
 mod settled;
 pub mod slots;
 pub mod source;
+mod strict;
 mod strides;
 pub mod strings;
 pub mod typed;
@@ -97,9 +98,12 @@ fn finish(program: &mut Program, wanted: bool, safety: bool) -> Option<Program> 
 /// A program without stores that nobody reads, and without wide data: it may do more. If that is of no use, one without such
 /// stores.
 fn easier(program: &Program) -> Option<Program> {
-    let mut fewer = program.clone();
-    let fewer = unread::forget(&mut fewer).then_some(fewer);
-    let base = fewer.as_ref().unwrap_or(program);
+    let mut strict = program.clone();
+    let stops = strict::go_wrong_beyond(&mut strict);
+    let mut fewer = strict.clone();
+    let unread = unread::forget(&mut fewer);
+    let fewer = (unread || stops).then_some(fewer);
+    let base = fewer.as_ref().unwrap_or(&strict);
     let coarse = |rough| coarse::coarse(base, rough).and_then(finish_for_proofs);
     let is_open = program.templates.iter().any(|template| template.spawned || template.count == Count::Any);
     coarse(false)

@@ -5,6 +5,7 @@
 //! * [`contexts`]: schedules with a bound on contexts, state by state;
 //! * [`symbolic`]: the same, with sets of stacks;
 //! * [`schedules`]: asynchronous programs under a scheduler, with a bound on its delays;
+//! * [`inputs`]: programs with wide inputs, these as formulas, with a bound on delays;
 //! * [`walks`]: single runs under random schedules;
 //! * [`capped`]: few states for each visible state, to witness as many as possible;
 //! * [`shortest`]: from a run to a bad state, one with the fewest context switches and steps.
@@ -12,6 +13,7 @@
 pub mod capped;
 pub mod contexts;
 pub mod free;
+pub mod inputs;
 pub mod rounds_delays;
 pub mod schedules;
 pub mod shortest;

@@ -114,7 +114,8 @@ pub fn shorten(forms: &Forms, outcome: &mut Outcome, budget: &Budget) -> Shorten
     match judged {
         Ok(()) => {
             *known = trace;
-            Shortened { minimal, time }
+            // With other inputs there may be a shorter one.
+            Shortened { minimal: minimal && !forms.has_inputs(), time }
         }
         // It rests on rules that may be missing, and the known one does not.
         Err(Rejection::Stopped(_)) => Shortened { minimal: false, time },

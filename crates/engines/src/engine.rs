@@ -8,6 +8,7 @@ use crate::below::schedules::engine::Scheduler;
 use crate::budget::Budget;
 use crate::forms::Forms;
 use allways_evidence::{StopReason, Verdict};
+use allways_model::program::inputs::Inputs;
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Shared, Symbol, Visible};
 use allways_model::symmetry::Kinds;
@@ -15,6 +16,7 @@ use allways_model::task::Instance;
 use allways_smt::Settings;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An engine: one way of answering a question.
@@ -276,6 +278,8 @@ pub struct Outcome {
     pub instance: Option<Instance>,
     /// Whether it is about the coarse task.
     pub coarse: bool,
+    /// Values for choices of the program, with which the counterexample is one.
+    pub inputs: Option<Arc<Inputs>>,
     /// Whether a checker has accepted the evidence.
     pub certified: bool,
     /// Evidence that a checker has rejected: a bug, and the end of the check.
@@ -295,6 +299,7 @@ impl Outcome {
             engine: None,
             instance: None,
             coarse: false,
+            inputs: None,
             certified: false,
             rejected: None,
             checking: Duration::ZERO,

@@ -16,6 +16,7 @@ use allways_evidence::counters::Run;
 use allways_evidence::{Products, StopReason, Subject};
 use allways_model::counters::Counters;
 use allways_model::encoding::{Encoded, NoEncoding, Threads};
+use allways_model::program::inputs::Inputs;
 use allways_model::program::reduction::{Reduction, reduce};
 use allways_model::program::{Count, Program};
 use allways_model::property::{Pattern, Property};
@@ -34,6 +35,8 @@ pub struct Forms<'a> {
     /// Whether the question is what can be reached, whatever must not be.
     reach: bool,
     instance: Instance,
+    /// Values for some choices of the program; then nothing is proved of it.
+    inputs: Option<Arc<Inputs>>,
     made: Arc<Made>,
 }
 
@@ -44,11 +47,14 @@ enum Source<'a> {
     System(&'a dyn Pushdown),
 }
 
+/// How many threads, and what is given to the program.
+type EncodingKey = (Threads, Option<Arc<Inputs>>);
+
 #[derive(Default)]
 struct Made {
     journal: Arc<Journal>,
     reduction: OnceLock<Arc<Reduction>>,
-    encodings: Mutex<HashMap<Threads, Result<Arc<Encoded>, NoEncoding>>>,
+    encodings: Mutex<HashMap<EncodingKey, Result<Arc<Encoded>, NoEncoding>>>,
     counted: Mutex<Option<Arc<CountedForm>>>,
     counted_run: Mutex<Option<Arc<CountedRun>>>,
     coarse: OnceLock<Arc<Made>>,
@@ -82,12 +88,15 @@ pub struct PushdownForm<'a> {
     pub system: System<'a>,
     /// The question, with the property in terms of the system.
     pub question: Question,
+    /// The inputs that were given.
+    pub inputs: Option<Arc<Inputs>>,
 }
 
 impl PushdownForm<'_> {
     /// What evidence about it is about.
     pub fn subject(&self) -> Subject<'_> {
-        Subject::Pushdown { system: &*self.system, property: &self.question.property }
+        let inputs = self.inputs.as_deref();
+        Subject::Pushdown { system: &*self.system, property: &self.question.property, inputs }
     }
 }
 
@@ -121,6 +130,7 @@ impl<'a> Forms<'a> {
             question: Arc::new(question),
             reach: false,
             instance: Instance::Few(1),
+            inputs: None,
             made: Arc::default(),
         }
     }
@@ -135,7 +145,8 @@ impl<'a> Forms<'a> {
     /// A system, and what is asked of it.
     pub fn of_system(system: &'a dyn Pushdown, question: &Question) -> Forms<'a> {
         let (question, made) = (Arc::new(question.clone()), Arc::default());
-        Forms { source: Source::System(system), question, reach: false, instance: Instance::Few(1), made }
+        let (instance, inputs) = (Instance::Few(1), None);
+        Forms { source: Source::System(system), question, reach: false, instance, inputs, made }
     }
 
     /// The same with one more state of a pushdown system to be avoided.
@@ -152,18 +163,32 @@ impl<'a> Forms<'a> {
         Forms { instance, ..self.clone() }
     }
 
+    /// The same with values for some choices of the program.
+    #[must_use]
+    pub fn with_inputs(&self, inputs: Arc<Inputs>) -> Forms<'a> {
+        Forms { inputs: Some(inputs), ..self.clone() }
+    }
+
+    /// Whether values are given to choices of the program.
+    pub fn has_inputs(&self) -> bool {
+        self.inputs.is_some()
+    }
+
     /// The task that may do more, whose proofs count, if there is one.
     pub fn coarse(&self) -> Option<Forms<'a>> {
         let task = self.task()?.coarse.as_deref()?;
         let make = || Arc::new(Made { journal: self.made.journal.clone(), ..Made::default() });
         let made = self.made.coarse.get_or_init(make).clone();
-        Some(Forms { source: Source::Task(task), made, ..self.clone() })
+        Some(Forms { source: Source::Task(task), made, inputs: None, ..self.clone() })
     }
 
     /// What an outcome is about.
     #[must_use]
     pub fn of(&self, outcome: &Outcome) -> Forms<'a> {
-        let forms = self.coarse().filter(|_| outcome.coarse).unwrap_or_else(|| self.clone());
+        let mut forms = self.coarse().filter(|_| outcome.coarse).unwrap_or_else(|| self.clone());
+        if let Some(inputs) = &outcome.inputs {
+            forms = forms.with_inputs(inputs.clone());
+        }
         outcome.instance.clone().map_or_else(|| forms.clone(), |instance| forms.at(instance))
     }
 
@@ -227,7 +252,8 @@ impl<'a> Forms<'a> {
                         false => encoded.property(question.property.deadlock),
                     };
                     let question = Question { property, ..question };
-                    return Ok(PushdownForm { system: System::Program(encoded), question });
+                    let inputs = self.inputs.clone();
+                    return Ok(PushdownForm { system: System::Program(encoded), question, inputs });
                 }
                 Model::Counters(_) => {
                     let why = "counter systems have no pushdown form".to_string();
@@ -235,7 +261,7 @@ impl<'a> Forms<'a> {
                 }
             },
         };
-        Ok(PushdownForm { system, question })
+        Ok(PushdownForm { system, question, inputs: None })
     }
 
     /// The instance of a program as a pushdown system, or why and where it is none.
@@ -255,20 +281,35 @@ impl<'a> Forms<'a> {
 
     fn encode(&self, program: &Arc<Program>, threads: &Threads) -> Result<Arc<Encoded>, NoEncoding> {
         let mut encodings = lock(&self.made.encodings);
-        if let Some(known) = encodings.get(threads) {
+        let key = (threads.clone(), self.inputs.clone());
+        if let Some(known) = encodings.get(&key) {
             return known.clone();
         }
-        // What can be reached is asked of all states; what goes wrong, of those in which threads stop.
-        let make = if self.reach || self.question.unreduced { Encoded::of } else { Encoded::joined };
-        let encoded = make(program.clone(), self.reduction(program), threads).map(Arc::new);
-        encodings.insert(threads.clone(), encoded.clone());
+        let encoded = match &self.inputs {
+            None => {
+                // What can be reached is asked of all states; what goes wrong, of those in which threads stop.
+                let make = if self.reach || self.question.unreduced { Encoded::of } else { Encoded::joined };
+                make(program.clone(), self.reduction(program), threads)
+            }
+            // An execution with inputs is known step by step.
+            Some(inputs) => {
+                let given = inputs.given(program);
+                let reduced = Arc::new(self.reduced(&given));
+                Encoded::of(Arc::new(given), reduced, threads)
+            }
+        };
+        let encoded = encoded.map(Arc::new);
+        encodings.insert(key, encoded.clone());
         encoded
     }
 
     /// What matters of the program.
     pub fn reduction(&self, program: &Program) -> Arc<Reduction> {
-        let reduced = || if self.question.unreduced { Reduction::none(program) } else { reduce(program) };
-        self.made.reduction.get_or_init(|| Arc::new(reduced())).clone()
+        self.made.reduction.get_or_init(|| Arc::new(self.reduced(program))).clone()
+    }
+
+    fn reduced(&self, program: &Program) -> Reduction {
+        if self.question.unreduced { Reduction::none(program) } else { reduce(program) }
     }
 
     /// The program with any number of threads, as a counter system; or why it is none. What was not finished in time is not

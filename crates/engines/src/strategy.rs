@@ -3,7 +3,7 @@
 //! [`auto`] is the strategy that is used where no engine is named. It first asks about any number of threads, which is a
 //! proof or nothing; then about one thread, two, three, four, by a [`portfolio`] of engines; and at last it counts
 //! threads for as long as that may take. Integers, without bounds or those of a machine, are proved beside all this, by views;
-//! and bugs are looked for by random runs.
+//! and bugs are looked for by random runs, and behind wide inputs by executions with symbolic inputs.
 //!
 //! Claims race unchecked, so that a checker does not compete with the losers for the processor; before anything rests on a
 //! claim it is [certified](Strategy::Certified).
@@ -12,6 +12,7 @@ use crate::above::thread_modular::both::Both;
 use crate::above::thread_modular::flanagan_qadeer::Modular;
 use crate::above::thread_modular::quadratic::Quadratic;
 use crate::below::free::Free;
+use crate::below::inputs::{SymbolicInputs, has_wide_inputs};
 use crate::below::walks::Walks;
 use crate::budget::Budget;
 use crate::confirm::confirm;
@@ -68,6 +69,11 @@ const VIEWS_HEAD_START: Duration = Duration::from_millis(300);
 /// How long the other engines are alone before there are views of the task that may do more, too: most that views prove, they
 /// prove of the task itself.
 const COARSE_VIEWS_HEAD_START: Duration = Duration::from_secs(2);
+
+/// How long the other engines are alone before executions with symbolic inputs are followed, and how long that is done with
+/// few threads, if their number is open.
+const SYMBOLIC_HEAD_START: Duration = Duration::from_secs(1);
+const SYMBOLIC_BUDGET: Duration = Duration::from_secs(8);
 
 /// How long views are waited for after the others have given up.
 const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
@@ -410,6 +416,10 @@ pub fn auto(forms: &Forms) -> Strategy {
     if wide && !deadlock {
         lanes.push((VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
         lanes.push((VIEWS_HEAD_START, Strategy::Coarse));
+    }
+    if !question.bounded() && task.program().is_some_and(|program| has_wide_inputs(program)) {
+        let run = Box::new(Strategy::Run(&SymbolicInputs).certified());
+        lanes.push((SYMBOLIC_HEAD_START, Strategy::Grow(SYMBOLIC_BUDGET, run).tried()));
     }
     if !question.bounded() && forms.has_property() && !integers {
         let runs =

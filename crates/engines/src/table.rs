@@ -24,6 +24,7 @@ const ENGINES: &[&dyn Engine] = &[
     &crate::below::contexts::ContextsEngine,
     &crate::below::walks::Walks,
     &crate::below::schedules::engine::Schedules,
+    &crate::below::inputs::SymbolicInputs,
     &crate::meet::views::Views,
     &crate::meet::coverability::COVERABILITY,
     &crate::meet::coverability::unfold::Unfold,

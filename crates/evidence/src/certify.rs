@@ -9,6 +9,7 @@ use crate::{
 };
 use allways_model::counters::Counters;
 use allways_model::program::Program;
+use allways_model::program::inputs::Inputs;
 use allways_model::property::Property;
 use allways_model::pushdown::Pushdown;
 use allways_smt::{Query, Settings};
@@ -22,6 +23,8 @@ pub enum Subject<'a> {
         system: &'a dyn Pushdown,
         /// What must never be seen.
         property: &'a Property,
+        /// Of a program, the inputs that were given to it; then a proof is none of the program itself.
+        inputs: Option<&'a Inputs>,
     },
     /// A counter system, with its targets.
     Counters(&'a Counters),
@@ -61,14 +64,19 @@ pub fn certify<'e>(
     use Counterexample::{Run, Trace};
     use EvidenceRef::{Certificate as Safe, Counterexample as Unsafe};
     match (subject, evidence.into()) {
-        (Subject::Pushdown { system, property }, Unsafe(Trace(trace))) => replay(*system, property, trace),
-        (Subject::Pushdown { system, property }, Safe(Invariant(invariant))) => {
+        (Subject::Pushdown { system, property, .. }, Unsafe(Trace(trace))) => {
+            replay(*system, property, trace)
+        }
+        (Subject::Pushdown { inputs: Some(_), .. }, Safe(_)) => {
+            Err(Rejection::Malformed("a proof for some inputs is none for all".to_string()))
+        }
+        (Subject::Pushdown { system, property, .. }, Safe(Invariant(invariant))) => {
             induct(*system, property, invariant, judge.stop)
         }
-        (Subject::Pushdown { system, property }, Safe(Products(products))) => {
+        (Subject::Pushdown { system, property, .. }, Safe(Products(products))) => {
             close(*system, property, products, judge.stop)
         }
-        (Subject::Pushdown { system, property }, Safe(Counted(counted))) => {
+        (Subject::Pushdown { system, property, .. }, Safe(Counted(counted))) => {
             counted::check(*system, property, counted, judge.stop)
         }
         (Subject::Counters(system), Unsafe(Run(run))) => walk(system, run).map(drop),

@@ -45,7 +45,7 @@ pub use products::Products;
 pub use products::close::close;
 pub use rejection::Rejection;
 pub use replay::replay;
-pub use text::{BadEvidence, Header, VERSION, read_evidence, write_evidence};
+pub use text::{BadEvidence, Header, VERSION, read_evidence, read_inputs, write_evidence};
 pub use trace::{Step, Trace};
 pub use verdict::{Certificate, Counterexample, Evidence, EvidenceRef, StopReason, Verdict};
 pub use views::Views;

@@ -13,6 +13,10 @@
 //! end 1
 //! ```
 //!
+//! Where values were given to the choices of a program, they come before that: `choice 3 17 99` says that the choice with the
+//! number 3, in the order of the program, is 17 or 99; `shared 0 5` and `local 1 0 5`, that the shared slot 0, or the local slot
+//! 0 of procedure 1, starts with 5.
+//!
 //! An invariant: the size `z` of the window; for each thread and symbol what can lie directly under it, `-` for the end of
 //! the stack; and the abstract states, in which `+` after a window says that more lies below it. Here `z` is 2:
 //!
@@ -106,11 +110,13 @@
 //! What is written does not depend on the order in which states were found and numbered: where order means nothing, it is
 //! that of the names.
 
+mod inputs;
 pub(crate) mod lines;
 mod products;
 mod read;
 mod write;
 
+pub use inputs::read_inputs;
 pub use lines::BadEvidence;
 pub use write::{show_abstract, show_window};
 
@@ -192,7 +198,10 @@ fn write_all(subject: &Subject<'_>, evidence: EvidenceRef<'_>, out: &mut dyn Wri
         writeln!(out, "allways {word} {VERSION}")?;
     }
     match (subject, evidence) {
-        (&Subject::Pushdown { system, .. }, Unsafe(Trace(trace))) => write::write_trace(system, trace, out),
+        (&Subject::Pushdown { system, inputs, .. }, Unsafe(Trace(trace))) => {
+            inputs.map_or(Ok(()), |inputs| inputs::write_inputs(inputs, out))?;
+            write::write_trace(system, trace, out)
+        }
         (&Subject::Pushdown { system, .. }, Safe(Invariant(invariant))) => {
             write::write_invariant(system, invariant, out)
         }
@@ -241,7 +250,10 @@ pub fn read_evidence(subject: &Subject<'_>, text: &[u8]) -> Result<Evidence, Bad
     }
     header.end()?;
     let evidence = match (subject, kind) {
-        (&Subject::Pushdown { system, .. }, "trace") => read::read_trace(system, &mut lines)?.into(),
+        (&Subject::Pushdown { system, .. }, "trace") => {
+            let first = inputs::skip_inputs(&mut lines)?;
+            read::read_trace(system, first, &mut lines)?.into()
+        }
         (&Subject::Pushdown { system, .. }, "invariant") => read::read_invariant(system, &mut lines)?.into(),
         (&Subject::Pushdown { system, .. }, "products") => {
             products::read_products(system, &mut lines)?.into()

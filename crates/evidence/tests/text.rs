@@ -21,7 +21,7 @@ fn states(invariant: &Invariant) -> BTreeSet<(Shared, Vec<Window>)> {
 }
 
 fn judged(system: &Explicit, property: &Property, evidence: &Evidence) -> Result<(), Rejection> {
-    certify(&Subject::Pushdown { system, property }, evidence, &mut Judge::new(&|| None))
+    certify(&Subject::Pushdown { system, property, inputs: None }, evidence, &mut Judge::new(&|| None))
 }
 
 fn fault(system: &Explicit, text: &str) -> String {
@@ -279,7 +279,7 @@ fn misshapen_evidence_is_not_written() {
         let mut invariant = least(&system, 1);
         change(&mut invariant);
         let (mut out, property) = (Vec::new(), Property::default());
-        let subject = Subject::Pushdown { system: &system, property: &property };
+        let subject = Subject::Pushdown { system: &system, property: &property, inputs: None };
         let error = write_evidence(&subject, &Certificate::from(invariant), &mut out).unwrap_err();
         assert_eq!((error.kind(), out.len()), (std::io::ErrorKind::InvalidInput, 0));
     };

@@ -19,6 +19,7 @@
 
 pub mod defined;
 pub mod expression;
+pub mod inputs;
 pub mod path;
 pub mod reduction;
 pub mod semantics;

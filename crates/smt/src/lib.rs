@@ -1,8 +1,10 @@
-//! Formulas over integers, and solvers for them.
+//! Formulas over integers and bit-vectors, and solvers for them.
 //!
 //! Depends on nothing. Read in this order: [`term`], our own formulas, and how they are written in SMT-LIB 2; [`read`], the
-//! way back; [`solver`], the small trait that everything else uses; [`process`], a solver in a process of its own.
+//! way back; [`solver`], the small trait that everything else uses; [`process`], a solver in a process of its own; [`bits`],
+//! formulas over bit-vectors.
 
+pub mod bits;
 pub mod process;
 pub mod read;
 pub mod solver;

@@ -63,6 +63,12 @@ impl Settings {
         words
     }
 
+    /// Whether it is z3, as it comes.
+    pub(crate) fn is_z3(&self) -> bool {
+        let name = self.command.rsplit(['/', '\\']).next().unwrap_or_default();
+        name.trim_end_matches(".exe") == "z3"
+    }
+
     /// Whether there is such a program, as far as can be said without starting it.
     pub fn available(&self) -> Result<(), Failure> {
         let missing = |why: &str| Err(Failure::Missing(self.command.clone(), why.to_string()));
@@ -112,6 +118,17 @@ const MOST_TEXT: usize = 1 << 20;
 impl<'s> Process<'s> {
     /// Starts a solver. `stop` is asked now and then whether to stop waiting for it.
     pub fn start(settings: &Settings, stop: &'s dyn Fn() -> bool) -> Result<Process<'s>, Failure> {
+        let mut process = Process::start_for(settings, "QF_LIA", stop)?;
+        process.greet()?;
+        Ok(process)
+    }
+
+    /// Starts a solver for a logic, and believes that it is one.
+    pub(crate) fn start_for(
+        settings: &Settings,
+        logic: &str,
+        stop: &'s dyn Fn() -> bool,
+    ) -> Result<Process<'s>, Failure> {
         let missing = |why: &str| Failure::Missing(settings.command.clone(), why.to_string());
         let words = settings.words();
         let (program, arguments) = words.split_first().ok_or_else(|| missing("no command"))?;
@@ -140,8 +157,7 @@ impl<'s> Process<'s> {
         process.tell("(set-option :print-success false)")?;
         process.tell("(set-option :global-declarations true)")?;
         process.tell("(set-option :produce-models true)")?;
-        process.tell("(set-logic QF_LIA)")?;
-        process.greet()?;
+        process.tell(&format!("(set-logic {logic})"))?;
         Ok(process)
     }
 
@@ -162,7 +178,7 @@ impl<'s> Process<'s> {
         }
     }
 
-    fn tell(&mut self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn tell(&mut self, text: &str) -> Result<(), Failure> {
         let told = writeln!(self.input, "{text}");
         told.map_err(|error| Failure::Broken(format!("it takes no more input ({error})")))
     }
@@ -199,12 +215,32 @@ impl<'s> Process<'s> {
         flushed.map_err(|error| Failure::Broken(format!("it takes no more input ({error})")))
     }
 
+    /// Whether all that is asserted can be true.
+    pub(crate) fn satisfiable(&mut self) -> Result<Answer, Failure> {
+        self.tell("(check-sat)")?;
+        self.flush()?;
+        let line = self.line(Instant::now())?;
+        match line.trim() {
+            "sat" => Ok(Answer::Sat),
+            "unsat" => Ok(Answer::Unsat),
+            "unknown" | "timeout" => Ok(Answer::Unknown),
+            other => {
+                Err(Failure::Broken(format!("it says `{}`", other.chars().take(200).collect::<String>())))
+            }
+        }
+    }
+
     /// The values of terms, as they are written.
     fn values(&mut self, terms: &[Term]) -> Result<Vec<String>, Failure> {
+        self.values_of(&terms.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    /// The values of terms that are written down, as they are written.
+    pub(crate) fn values_of(&mut self, terms: &[String]) -> Result<Vec<String>, Failure> {
         if terms.is_empty() {
             return Ok(Vec::new());
         }
-        let list = terms.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let list = terms.join(" ");
         self.tell(&format!("(get-value ({list}))"))?;
         self.flush()?;
         let started = Instant::now();
@@ -296,17 +332,7 @@ impl Solver for Process<'_> {
     }
 
     fn check(&mut self) -> Result<Answer, Failure> {
-        self.tell("(check-sat)")?;
-        self.flush()?;
-        let line = self.line(Instant::now())?;
-        match line.trim() {
-            "sat" => Ok(Answer::Sat),
-            "unsat" => Ok(Answer::Unsat),
-            "unknown" | "timeout" => Ok(Answer::Unknown),
-            other => {
-                Err(Failure::Broken(format!("it says `{}`", other.chars().take(200).collect::<String>())))
-            }
-        }
+        self.satisfiable()
     }
 
     fn truths(&mut self, formulas: &[Term]) -> Result<Vec<bool>, Failure> {

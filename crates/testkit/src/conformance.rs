@@ -58,7 +58,7 @@ pub fn accepted<'e>(
     property: &Property,
     evidence: impl Into<EvidenceRef<'e>>,
 ) -> Result<(), Rejection> {
-    certify(&Subject::Pushdown { system, property }, evidence, &mut Judge::new(&|| None))
+    certify(&Subject::Pushdown { system, property, inputs: None }, evidence, &mut Judge::new(&|| None))
 }
 
 static NOTHING: Property = Property { bad: Vec::new(), deadlock: false };
@@ -66,14 +66,14 @@ static NOTHING: Property = Property { bad: Vec::new(), deadlock: false };
 /// Evidence about a system as text.
 pub fn written<'e>(system: &dyn Pushdown, evidence: impl Into<EvidenceRef<'e>>) -> Vec<u8> {
     let mut text = Vec::new();
-    let subject = Subject::Pushdown { system, property: &NOTHING };
+    let subject = Subject::Pushdown { system, property: &NOTHING, inputs: None };
     write_evidence(&subject, evidence, &mut text).expect("evidence about the system");
     text
 }
 
 /// Evidence about a system from text.
 pub fn read(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, BadEvidence> {
-    read_evidence(&Subject::Pushdown { system, property: &NOTHING }, text)
+    read_evidence(&Subject::Pushdown { system, property: &NOTHING, inputs: None }, text)
 }
 
 /// Compares what an engine says of a system with what is known of it.

@@ -202,7 +202,7 @@ pub fn decide(system: &Counters, method: Method, budget: &Budget) -> Outcome {
 
 /// What counting threads says about a system, with any number of threads where its threads are many.
 pub fn cover(system: &dyn Pushdown, question: &Question, budget: &Budget) -> Covered {
-    let form = PushdownForm { system: System::Borrowed(system), question: question.clone() };
+    let form = PushdownForm { system: System::Borrowed(system), question: question.clone(), inputs: None };
     match count_threads(&form, budget) {
         Ok(counted) => cover_counted(system, &counted, budget),
         Err(reason) => Covered::Unknown(reason),

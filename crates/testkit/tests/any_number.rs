@@ -182,7 +182,7 @@ fn reads_back(name: &str, system: &Encoded, property: &Property, certificate: &C
 fn counted(name: &str, program: &Program, system: &Encoded, wrong: bool, tally: &mut Tally) {
     let question = Question { property: system.property(false), ..Question::default() };
     let budget = Budget::of_time(Duration::from_millis(500));
-    let form = PushdownForm { system: System::Borrowed(system), question: question.clone() };
+    let form = PushdownForm { system: System::Borrowed(system), question: question.clone(), inputs: None };
     let form = count_threads(&form, &budget);
     let covered = match &form {
         Ok(form) => cover_counted(system, form, &budget),

@@ -28,7 +28,7 @@ fn goes_wrong(encoding: &dyn Fn() -> Encoded, deadlock: bool, name: &str) -> boo
     let Some(evidence) = verdict.evidence() else { panic!("{name}: {verdict:?}") };
     let text = conformance::written(&encoded, evidence);
     let property = reader.property(deadlock);
-    let subject = Subject::Pushdown { system: &reader, property: &property };
+    let subject = Subject::Pushdown { system: &reader, property: &property, inputs: None };
     let read = read_evidence(&subject, &text).unwrap_or_else(|bad| panic!("{name}: {bad:?}"));
     conformance::accepted(&reader, &property, &read).unwrap_or_else(|why| panic!("{name}: {why}"));
     let Evidence::Counterexample(Counterexample::Trace(trace)) = read else { return false };

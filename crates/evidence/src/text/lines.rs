@@ -1,6 +1,7 @@
 //! Texts cut into lines and words, and complaints with their place.
 
 use allways_model::notation::NotAState;
+use allways_model::program::Value;
 use allways_model::pushdown::Pushdown;
 use std::fmt;
 use std::str::FromStr;
@@ -82,6 +83,12 @@ impl<'t> Line<'t> {
         let word = self.word(expected)?;
         let digits = word.bytes().all(|byte| byte.is_ascii_digit());
         word.parse().ok().filter(|_| digits).ok_or_else(|| self.expected(expected))
+    }
+
+    /// A value of a program.
+    pub(crate) fn value(&mut self) -> Result<Value, BadEvidence> {
+        let word = self.word("a value")?;
+        word.parse().map_err(|_| self.expected("a value"))
     }
 
     /// A number directly followed by a colon.

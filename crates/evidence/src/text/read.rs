@@ -40,11 +40,11 @@ pub(super) fn read_invariant<'t>(
 }
 
 /// Reads what follows the first line of a trace.
-pub(super) fn read_trace(system: &dyn Pushdown, lines: &mut Lines<'_>) -> Result<Trace, BadEvidence> {
-    let mut line = lines.next("`state STATE`, where the trace starts")?;
-    if line.word("`state STATE`")? != "state" {
-        return Err(line.expected("`state STATE`, where the trace starts"));
-    }
+pub(super) fn read_trace(
+    system: &dyn Pushdown,
+    mut line: Line<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Trace, BadEvidence> {
     let mut trace = Trace { initial: whole_state(system, &mut line)?, steps: Vec::new() };
     loop {
         const EXPECTED: &str = "`step THREAD LINE STATE` or `end STEPS`";

@@ -85,13 +85,14 @@ static NOTHING: Property = Property { bad: Vec::new(), deadlock: false };
 /// Evidence about a system as text.
 pub fn written(system: &dyn Pushdown, evidence: &Evidence) -> String {
     let mut out = Vec::new();
-    write_evidence(&Subject::Pushdown { system, property: &NOTHING }, evidence, &mut out).unwrap();
+    write_evidence(&Subject::Pushdown { system, property: &NOTHING, inputs: None }, evidence, &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 
 /// Evidence about a system from text.
 pub fn parse(system: &dyn Pushdown, text: &[u8]) -> Result<Evidence, BadEvidence> {
-    read_evidence(&Subject::Pushdown { system, property: &NOTHING }, text)
+    read_evidence(&Subject::Pushdown { system, property: &NOTHING, inputs: None }, text)
 }
 
 /// The checker, never stopped.

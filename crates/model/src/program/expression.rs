@@ -310,7 +310,7 @@ pub fn apply(operator: Binary, left: Value, right: Value, span: Span) -> Result<
 }
 
 /// The value of an operator that needs both operands, with more bits.
-fn apply_wide(operator: Binary, left: Value, right: Value, span: Span) -> Result<i128, NoValue> {
+pub fn apply_wide(operator: Binary, left: Value, right: Value, span: Span) -> Result<i128, NoValue> {
     let (left, right) = (i128::from(left), i128::from(right));
     let divisor =
         || if right == 0 { Err(NoValue::Wrong(Violation::at(Wrong::Division, span))) } else { Ok(right) };

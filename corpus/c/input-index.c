@@ -1,0 +1,29 @@
+//! An index is computed from an input, and brought back into the array where the remainder is negative.
+//! verdict: safe
+#include <assert.h>
+#include <pthread.h>
+
+extern int __VERIFIER_nondet_int(void);
+
+int table[16];
+int key;
+
+static void *writer(void *unused) {
+    int slot = (key * 7 + 3) % 16;
+    if (slot < 0)
+        slot += 16;
+    table[slot] = 1;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t one;
+    key = __VERIFIER_nondet_int();
+    if (key < -1000000000 || key > 1000000000 || key == 0)
+        return 0;
+    if (key % 1000003 != 17 && key % 1000003 != -17)
+        return 0;
+    pthread_create(&one, NULL, writer, NULL);
+    pthread_join(one, NULL);
+    return 0;
+}

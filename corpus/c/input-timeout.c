@@ -1,0 +1,28 @@
+//! A deadline is computed as start plus delay, where both are so small that the sum does not wrap around.
+//! verdict: safe
+#include <assert.h>
+#include <pthread.h>
+
+extern unsigned __VERIFIER_nondet_uint(void);
+
+unsigned now, delay;
+int gave_up;
+
+static void *waiter(void *unused) {
+    unsigned deadline = now + delay;
+    if (now >= deadline)
+        gave_up = 1;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t one;
+    now = __VERIFIER_nondet_uint();
+    delay = __VERIFIER_nondet_uint();
+    if (now > 4000000000u || delay == 0 || delay > 200000000u)
+        return 0;
+    pthread_create(&one, NULL, waiter, NULL);
+    pthread_join(one, NULL);
+    assert(!gave_up);
+    return 0;
+}
