@@ -1,7 +1,7 @@
 //! Bugs behind wide inputs: executions with few delays, inputs as bit-vectors.
 //!
-//! The role of STORM (DBS, section 6), path by path in place of one large formula: [`search`] follows executions with 0, 1, 2,
-//! … delays, [`steps`] says what a step does to values that depend on inputs, [`values`] makes formulas of expressions. Ways
+//! The role of STORM (DBS, section 6), path by path in place of one large formula: `search` follows executions with 0, 1, 2,
+//! … delays, `steps` says what a step does to values that depend on inputs, `values` makes formulas of expressions. Ways
 //! through one atomic section are merged (DBS has one formula for all; a section is where that pays and control stays known).
 //! Bounds grow together: within `d` delays, so many steps; each pair of bounds gets its turn, and the turns grow.
 //!
