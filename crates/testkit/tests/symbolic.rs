@@ -9,7 +9,7 @@ use allways_engines::confirm::confirm;
 use allways_engines::{Budget, Engine, Forms, Question};
 use allways_evidence::{StopReason, Verdict};
 use allways_lang::aw;
-use allways_model::program::{Binary, Expr, Machine, Op, Program, Span, Unary, Value};
+use allways_model::program::{Binary, Expr, Machine, Op, Program, Span, Target, Unary, Value};
 use allways_model::task::{Instance, Model, Task};
 use allways_smt::{Process, Settings};
 use allways_testkit::programs::{Limits, Mode, explore, text};
@@ -117,7 +117,7 @@ fn computing(seed: u64) -> Program {
     for edge in program.locations.iter_mut().flat_map(|location| &mut location.edges) {
         match &mut edge.op {
             Op::Assign(places, values, _) => match &mut places[0].target {
-                allways_model::program::Target::SharedElement(_, _, at) if **&at == Expr::Shared(1) => {
+                Target::SharedElement(_, _, at) if *at == Expr::Shared(1) => {
                     // In range, most often.
                     let wrapped = Expr::Unary(
                         Unary::Wrap(Machine { bits: 1, signed: false }),
@@ -125,11 +125,11 @@ fn computing(seed: u64) -> Program {
                     );
                     *at = wrapped;
                 }
-                allways_model::program::Target::Shared(5) if matches!(values[0], Expr::Binary(_, _, ref right, _) if **right == Expr::Shared(1)) =>
+                Target::Shared(5) if matches!(values[0], Expr::Binary(_, _, ref right, _) if **right == Expr::Shared(1)) =>
                 {
                     values[0] = value.clone();
                 }
-                allways_model::program::Target::Shared(5) => values[0] = other.clone(),
+                Target::Shared(5) => values[0] = other.clone(),
                 _ => {}
             },
             Op::Assert(expr) => {
