@@ -238,7 +238,7 @@ impl<'e> Evaluation<'e> {
             }
             Expr::NextShared(slot) => self.read(scope.next.map_or(scope.shared, |next| next.0)[*slot]),
             Expr::NextLocal(slot) => scope.next.map_or(scope.locals, |next| next.1)[*slot],
-            Expr::OtherLocal(_) => Val::Known(0),
+            Expr::OtherLocal(_) | Expr::NextOtherLocal(_) => Val::Known(0),
             Expr::This => Val::Known(scope.this),
             Expr::Choose(low, high) if low >= high => Val::Known(*low),
             Expr::Choose(..) => {
