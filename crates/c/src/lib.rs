@@ -14,6 +14,7 @@ mod concurrent;
 mod conversions;
 mod domains;
 pub mod fuse;
+mod impossible;
 mod indeterminate;
 mod irrelevant;
 mod late;
@@ -94,11 +95,12 @@ fn finish(program: &mut Program, wanted: bool, safety: bool) -> Option<Program> 
     proved
 }
 
-/// A program without stores that nobody reads, and without wide data: it may do more. If that is of no use, one without such
-/// stores.
+/// A program without steps that nobody can take, without stores that nobody reads, and without wide data: it may do more. If
+/// that is of no use, one without such steps and stores.
 fn easier(program: &Program) -> Option<Program> {
     let mut fewer = program.clone();
-    let fewer = unread::forget(&mut fewer).then_some(fewer);
+    let changed = [impossible::forget(&mut fewer), unread::forget(&mut fewer)];
+    let fewer = changed.contains(&true).then_some(fewer);
     let base = fewer.as_ref().unwrap_or(program);
     let coarse = |rough| coarse::coarse(base, rough).and_then(finish_for_proofs);
     let is_open = program.templates.iter().any(|template| template.spawned || template.count == Count::Any);

@@ -45,7 +45,7 @@ use crate::pointers::{Class, Pointers, Site};
 use crate::property::Property;
 use crate::sema::CError;
 use crate::slots::{self, Kind};
-use crate::typed::{Expr, FunctionId, Type, Unit, VariableId};
+use crate::typed::{FunctionId, Type, Unit, VariableId};
 use allways_model::program::{
     Edge, Expr as Model, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Template,
     Value, Variable,
