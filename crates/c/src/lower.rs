@@ -51,6 +51,7 @@ use allways_model::program::{
     Value, Variable,
 };
 use body::Body;
+pub use heap::HEAP;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use threads::{Alike, Start};
@@ -200,6 +201,8 @@ struct Lowering<'u> {
     special: HashMap<LocationId, (places::Target, Kind)>,
     /// Where memory of a class is freed.
     frees: HashMap<LocationId, Class>,
+    /// Where variables are declared without a value.
+    declarations: Vec<LocationId>,
     /// Where threads are joined.
     joined: Vec<(LocationId, Span)>,
     /// Whether a loop of joins was left out.
@@ -271,6 +274,7 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         signals: Vec::new(),
         special: HashMap::new(),
         frees: HashMap::new(),
+        declarations: Vec::new(),
         joined: Vec::new(),
         skips_joins: false,
         weak: Vec::new(),

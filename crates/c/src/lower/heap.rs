@@ -22,6 +22,9 @@ use std::collections::HashMap;
 /// How many objects a call gives out to one thread.
 const POOL: usize = 8;
 
+/// How the names of objects from the heap start; the line follows.
+pub const HEAP: &str = "#malloc@";
+
 /// What the slot before an object holds while the object is there.
 const THERE: Value = 1 << 52;
 
@@ -196,7 +199,11 @@ impl Lowering<'_> {
             let (element, leaf) = (slot / leaves.len(), &leaves[slot % leaves.len()]);
             let element = if size == leaves.len() { String::new() } else { format!("[{element}]") };
             Part {
-                path: format!("[{object}]{element}{}", leaf.path),
+                path: format!(
+                    "{}{element}{}",
+                    if objects == 1 { String::new() } else { format!("[{object}]") },
+                    leaf.path
+                ),
                 ty: slots::values(&leaf.ty),
                 scalar: leaf.ty.clone(),
                 kind: leaf.kind,
@@ -206,7 +213,12 @@ impl Lowering<'_> {
         };
         let parts = (0..objects * (size + 1)).map(part);
         self.pools += 1;
-        let name = format!("#heap{}", self.pools);
+        let mut name = format!("{HEAP}{}", span.line);
+        let calls =
+            self.objects.iter().filter(|object| object.name.split('\'').next() == Some(&name)).count();
+        if calls > 0 {
+            name = format!("{name}'{}", calls + 1);
+        }
         let parts = parts.collect();
         self.objects.push(super::Object { name, parts, class: Some(class), stride: Some(size + 1), span });
         let object = ObjectId(self.objects.len() - 1);

@@ -108,17 +108,13 @@ impl Lowering<'_> {
                 let region = layout.regions.entry(class).or_insert((start, 0));
                 shared.push(gap(slot, object.span));
                 cells.push((Kind::Library, slot));
-                layout.gaps.entry(class).or_default().push(Gap {
-                    first: slot,
-                    length: 1,
-                    every: None,
-                });
+                layout.gaps.entry(class).or_default().push(Gap { first: slot, length: 1, every: None });
                 if let Some(stride) = object.stride {
-                    layout
-                        .gaps
-                        .entry(class)
-                        .or_default()
-                        .push(Gap { first: start, length: 1, every: Some((stride, slot - start)) });
+                    layout.gaps.entry(class).or_default().push(Gap {
+                        first: start,
+                        length: 1,
+                        every: Some((stride, slot - start)),
+                    });
                 }
                 slot += 1;
                 region.1 = slot - region.0;
@@ -169,6 +165,7 @@ impl Lowering<'_> {
         }
         self.judge_weak_orders(&mut program);
         crate::indeterminate::forget_unread(&mut program);
+        crate::indeterminate::choose_when_read(&mut program, &self.declarations);
         if (self.skips_joins || !self.many.is_empty()) && !self.joined.is_empty() {
             let mut exact = program.clone();
             for &(location, span) in &self.joined {
@@ -242,7 +239,8 @@ impl Lowering<'_> {
         let weak = std::mem::take(&mut self.weak);
         let concurrent = (!weak.is_empty()).then(|| Concurrent::of(program));
         for (locations, span, order) in weak {
-            if locations.iter().all(|&location| concurrent.as_ref().is_some_and(|one| one.is_alone(location))) {
+            if locations.iter().all(|&location| concurrent.as_ref().is_some_and(|one| one.is_alone(location)))
+            {
                 continue;
             }
             self.lowered.weak.get_or_insert((span, order));
@@ -267,8 +265,9 @@ impl Lowering<'_> {
                 }
             }
             let objects = regions.get(&class).map_or(&[][..], |objects| objects);
-            let found =
-                known.entry((class, format!("{seen:?}"))).or_insert_with(|| self.unlike(&seen, objects, first));
+            let found = known
+                .entry((class, format!("{seen:?}")))
+                .or_insert_with(|| self.unlike(&seen, objects, first));
             all.push(found.clone());
         }
         all
