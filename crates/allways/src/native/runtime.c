@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -756,6 +757,8 @@ HOOK void *__wrap_malloc(size_t size) { return allocate(size); }
 HOOK void *__wrap_calloc(size_t count, size_t size) { return allocate(count * size); }
 /* An address stays that of one object, which must not be touched any more. */
 HOOK void __wrap_free(void *at) {
+    /* What is freed may be changed, all of it. */
+    if (expects_race && !fences && at) access_at(WRITE, CALLER, at, malloc_usable_size(at), 0);
     if (!fences || !at) return;
     /* Whether it is there is one step, that it is gone another one; no variable of the program is accessed. */
     point_at(READ, line_of(CALLER), -1, 0);
