@@ -185,5 +185,14 @@ fn a_counterexample_does_not_go_through_a_join_that_does_not_wait() {
     };
     // The join waits, so that x is 1: no counterexample, but no proof either.
     assert_eq!(check("joined", &text("pthread_join(t, 0); if (x == 0) reach_error();"), "").code, 5);
-    assert_eq!(check("not-joined", &text("if (x == 0) reach_error(); pthread_join(t, 0);"), "").code, 10);
+    let wrong = text("if (x == 0) reach_error(); pthread_join(t, 0);");
+    assert_eq!(check("not-joined", &wrong, "").code, 10);
+    // Nor is evidence about it looked for there.
+    let folder = folder("c-not-joined-evidence");
+    file(&folder, "program.i", &wrong);
+    let (program, evidence) = (folder.join("program.i"), folder.join("evidence"));
+    let run = allways(&format!("check {} --json --evidence {}", program.display(), evidence.display()));
+    let taken = run.json()["taken"].as_str().unwrap_or_default().to_string();
+    let run = allways(&format!("certify {} {} {taken}", program.display(), evidence.display()));
+    assert_eq!(run.code, 0, "{run:?}");
 }
