@@ -9,7 +9,7 @@
 //! than 0 can only be taken if the flag is 0, or is in an atomic section which has seen that, and every step that stores 0 is one of who has stored
 //! something else before. Invariant: if the flag is 0, no thread holds it, and otherwise at most one.
 //!
-//! While `main` is alone ([`Concurrent`]), everything is stable for it, and what it stores is seen by nobody; when it no longer
+//! While `main` is alone (`concurrent.rs`), everything is stable for it, and what it stores is seen by nobody; when it no longer
 //! is, what variables hold then is what others see first. So what is known of a thread that waits to be created is what it
 //! will find when it is.
 //!
