@@ -14,7 +14,6 @@ mod concurrent;
 mod conversions;
 mod domains;
 pub mod fuse;
-mod impossible;
 mod indeterminate;
 mod irrelevant;
 mod late;
@@ -95,12 +94,11 @@ fn finish(program: &mut Program, wanted: bool, safety: bool) -> Option<Program> 
     proved
 }
 
-/// A program without steps that nobody can take, without stores that nobody reads, and without wide data: it may do more. If
-/// that is of no use, one without such steps and stores.
+/// A program without stores that nobody reads, and without wide data: it may do more. If that is of no use, one without such
+/// stores.
 fn easier(program: &Program) -> Option<Program> {
     let mut fewer = program.clone();
-    let changed = [impossible::forget(&mut fewer), unread::forget(&mut fewer)];
-    let fewer = changed.contains(&true).then_some(fewer);
+    let fewer = unread::forget(&mut fewer).then_some(fewer);
     let base = fewer.as_ref().unwrap_or(program);
     let coarse = |rough| coarse::coarse(base, rough).and_then(finish_for_proofs);
     let is_open = program.templates.iter().any(|template| template.spawned || template.count == Count::Any);

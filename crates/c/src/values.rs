@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// A program with more variables, times locations, is not looked at.
-const MOST_VALUES: usize = 1 << 19;
+const MOST_VALUES: usize = 1 << 17;
 
 /// After so many rounds, what shared variables ever hold grows to the next constant, so do values at locations, which mostly
 /// depend on those, and both grow to the end of their type.
@@ -251,11 +251,6 @@ impl<'p> Values<'p> {
     fn bounds(&self, variables: &[Variable], slot: Slot) -> (i128, i128) {
         let after = variables.partition_point(|variable| variable.slot <= slot);
         range_of(variables[after - 1].ty)
-    }
-
-    /// Whether a thread can be at a location, as far as is known.
-    pub fn is_reached(&self, location: LocationId) -> bool {
-        self.at[location.index()].is_some()
     }
 
     /// Whether an expression has a value between bounds, for certain, when a thread is at a location.
