@@ -47,6 +47,13 @@ pub fn read_claim<'a>(
     no_property: bool,
     text: &[u8],
 ) -> Result<Claim<'a>, NoClaim> {
+    // Where a task may do more than the program, counterexamples are those of one that does not.
+    if let Some(exact) = &task.exact {
+        let claim = read_claim(exact, question, no_property, text)?;
+        if claim.is_counterexample() == Some(true) {
+            return Ok(claim);
+        }
+    }
     let forms = forms(task, question, no_property)?;
     let coarse = forms.coarse().and_then(|coarse| read_about(coarse, text).ok());
     let coarse = coarse.filter(|claim| claim.is_counterexample() == Some(false)).map(Box::new);

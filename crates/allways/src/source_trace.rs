@@ -3,6 +3,7 @@
 //! A [`SourceTrace`] is the run as plain values; [`SourceTrace::table`] sets it in columns, one for each thread that takes part. What is
 //! said of each step comes from the source (its text and line) and from comparing the states before and after.
 
+use allways_c::lower::{ADDRESSES, HEAP};
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::semantics::{State, Thread};
@@ -206,7 +207,7 @@ impl TraceWriter<'_> {
     }
 
     fn shared_changes(&self, before: &[Value], step: &RunStep, changed: &mut Vec<String>) {
-        for variable in self.program.shared.iter().filter(|variable| !variable.name.starts_with('#')) {
+        for variable in self.program.shared.iter().filter(|variable| is_shown(variable)) {
             for index in 0..variable.slots() {
                 let slot = variable.slot + index;
                 let after = step.state.shared[slot];
@@ -228,8 +229,7 @@ impl TraceWriter<'_> {
         // A procedure was entered: its parameters are new.
         let entered = after.stack.len() > depth;
         let old = before.and_then(|before| before.stack.get(after.stack.len() - 1));
-        let shown =
-            procedure.locals.iter().enumerate().filter(|(_, variable)| !variable.name.starts_with('#'));
+        let shown = procedure.locals.iter().enumerate().filter(|(_, variable)| is_shown(variable));
         for (number, variable) in shown {
             for index in 0..variable.slots() {
                 let value = top.locals[variable.slot + index];
@@ -239,9 +239,26 @@ impl TraceWriter<'_> {
                 };
                 if differs {
                     let name = named(variable, index);
-                    changed.push(format!("{}.{name} = {}", self.threads[slot], plain(variable.ty, value)));
+                    changed.push(format!(
+                        "{}.{name} = {}",
+                        self.threads[slot],
+                        self.plain(variable.ty, value)
+                    ));
                 }
             }
+        }
+    }
+
+    /// A value; one of a pointer in C as the address that it is.
+    fn plain(&self, ty: Type, value: Value) -> String {
+        let slot = value.checked_sub(ADDRESSES).and_then(|slot| usize::try_from(slot).ok());
+        match ty {
+            Type::Bool => (value != 0).to_string(),
+            Type::Range(0, Value::MAX) => match slot.filter(|&slot| slot < self.program.shared_slots()) {
+                Some(slot) => format!("&{}", slot_name(&self.program.shared, slot).trim_start_matches('#')),
+                None => value.to_string(),
+            },
+            _ => value.to_string(),
         }
     }
 
@@ -252,16 +269,16 @@ impl TraceWriter<'_> {
                 let slot = step.slots.iter().position(|thread| *thread == Some(holder as usize - 1));
                 slot.map_or("held".to_string(), |slot| format!("held by {}", self.threads[slot]))
             }
-            _ => plain(ty, value),
+            _ => self.plain(ty, value),
         }
     }
 
     fn start(&self, initial: &State, slots: &[Option<usize>]) -> Vec<String> {
         let mut start = Vec::new();
         for variable in &self.program.shared {
-            let shown = variable.ty != Type::Lock && !variable.name.starts_with('#');
+            let shown = variable.ty != Type::Lock && is_shown(variable) && !variable.name.starts_with(HEAP);
             for index in (0..variable.slots()).filter(|_| shown) {
-                let value = plain(variable.ty, initial.shared[variable.slot + index]);
+                let value = self.plain(variable.ty, initial.shared[variable.slot + index]);
                 start.push(format!("{} = {value}", named(variable, index)));
             }
         }
@@ -269,7 +286,7 @@ impl TraceWriter<'_> {
             let Some(top) = thread.and_then(|thread| initial.threads[thread].top()) else { continue };
             for variable in &self.program.procedure_of(top.location).locals {
                 for index in (0..variable.slots()).filter(|&index| variable.initial[index].is_none()) {
-                    let value = plain(variable.ty, top.locals[variable.slot + index]);
+                    let value = self.plain(variable.ty, top.locals[variable.slot + index]);
                     start.push(format!("{}.{} = {value}", self.threads[slot], named(variable, index)));
                 }
             }
@@ -342,6 +359,7 @@ impl TraceWriter<'_> {
         let stopped = run.steps.iter().find(|step| step.state.shared[watched] != 0)?;
         let code = stopped.state.shared[watched];
         let name = slot_name(&self.program.shared, usize::try_from(code / 2).ok()?);
+        let name = name.trim_matches('#');
         let what = if code % 2 == 1 { "write" } else { "read" };
         let span = self.program.locations[stopped.location].edges[stopped.edge].span;
         let (other, text) = (&self.threads[stopped.thread], self.text(span));
@@ -414,15 +432,14 @@ fn inside(expr: &Expr, spans: &mut Vec<Span>) {
 }
 
 fn named(variable: &Variable, index: usize) -> String {
+    let name = variable.name.trim_start_matches('#');
     match variable.length {
-        Some(_) => format!("{}[{index}]", variable.name),
-        None => variable.name.clone(),
+        Some(_) => format!("{name}[{index}]"),
+        None => name.to_string(),
     }
 }
 
-fn plain(ty: Type, value: Value) -> String {
-    match ty {
-        Type::Bool => (value != 0).to_string(),
-        _ => value.to_string(),
-    }
+/// Whether a variable is the program's own: of those with a `#`, what is in memory from the heap.
+fn is_shown(variable: &Variable) -> bool {
+    !variable.name.starts_with('#') || variable.name.starts_with(HEAP) && !variable.name[1..].contains('#')
 }

@@ -33,7 +33,8 @@ fn the_corpus_has_the_verdicts_that_it_states() {
     for path in programs() {
         let text = fs::read_to_string(&path).expect("a program");
         let expected = text.lines().find_map(|line| line.strip_prefix("//! verdict: ")).expect("a verdict");
-        let run = allways(&format!("check {} --timeout 120s --json", path.display()));
+        let options = text.lines().find_map(|line| line.strip_prefix("//! options: ")).unwrap_or_default();
+        let run = allways(&format!("check {} --timeout 120s --json {options}", path.display()));
         let json = run.json();
         assert_eq!(json["verdict"], expected, "{}: {run:?}", path.display());
         assert_eq!(json["certified"], true, "{}", path.display());
@@ -209,6 +210,12 @@ fn weak_memory_orders_are_safe_on_request_only() {
     assert_eq!(check("weak", &text(0), "--memory-model sc").code, 0);
     let wrong = text(0).replace("!a && !b", "!a");
     assert_eq!(check("weak-wrong", &wrong, "").code, 10);
+    // Before there are other threads, and after they have ended, all orders are the same.
+    let alone = text(5)
+        .replace("pthread_t t;", "pthread_t t; __atomic_store_n(&x, 0, 0);")
+        .replace("if (", "if (!__atomic_load_n(&x, 0) || ");
+    assert_eq!(check("weak-alone", &alone, "").code, 0);
+    assert_eq!(check("weak-alone", &alone, "--property no-data-race").code, 0);
 }
 
 #[test]
@@ -221,5 +228,14 @@ fn a_counterexample_does_not_go_through_a_join_that_does_not_wait() {
     };
     // The join waits, so that x is 1: no counterexample, but no proof either.
     assert_eq!(check("joined", &text("pthread_join(t, 0); if (x == 0) reach_error();"), "").code, 5);
-    assert_eq!(check("not-joined", &text("if (x == 0) reach_error(); pthread_join(t, 0);"), "").code, 10);
+    let wrong = text("if (x == 0) reach_error(); pthread_join(t, 0);");
+    assert_eq!(check("not-joined", &wrong, "").code, 10);
+    // Nor is evidence about it looked for there.
+    let folder = folder("c-not-joined-evidence");
+    file(&folder, "program.i", &wrong);
+    let (program, evidence) = (folder.join("program.i"), folder.join("evidence"));
+    let run = allways(&format!("check {} --json --evidence {}", program.display(), evidence.display()));
+    let taken = run.json()["taken"].as_str().unwrap_or_default().to_string();
+    let run = allways(&format!("certify {} {} {taken}", program.display(), evidence.display()));
+    assert_eq!(run.code, 0, "{run:?}");
 }

@@ -45,13 +45,15 @@ use crate::pointers::{Class, Pointers, Site};
 use crate::property::Property;
 use crate::sema::CError;
 use crate::slots::{self, Kind};
-use crate::typed::{Expr, FunctionId, Type, Unit, VariableId};
+use crate::typed::{FunctionId, Type, Unit, VariableId};
 use allways_model::program::{
     Edge, Expr as Model, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Template,
     Value, Variable,
 };
 use body::Body;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+pub use heap::HEAP;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 use threads::{Alike, Start};
 
 /// The address of slot 0.
@@ -173,13 +175,12 @@ struct Lowering<'u> {
     /// Keys of thread-specific data.
     keys: Vec<keys::Key>,
     key_states: Option<ObjectId>,
-    /// Memory that was allocated, by site and body.
-    heap: BTreeMap<(usize, usize), heap::Pool>,
     /// How many pools of memory there are.
     pools: usize,
-    sites: HashMap<Site, usize>,
-    /// The types of what calls allocate.
+    /// The types that what calls return is converted to.
     allocated: HashMap<Site, Type>,
+    /// What pointers to anything are converted to, by the classes that they point to.
+    converted: Rc<[(Class, Type)]>,
     /// Variables that nobody ever writes, and their values.
     constants: HashMap<VariableId, i128>,
     /// Local variables that are written by nothing but their declaration or a call.
@@ -198,10 +199,16 @@ struct Lowering<'u> {
     signals: Vec<conditions::Signal>,
     /// Places that steps from a location access atomically, or for the thread library.
     special: HashMap<LocationId, (places::Target, Kind)>,
+    /// Where memory of a class is freed.
+    frees: HashMap<LocationId, Class>,
+    /// Where variables are declared without a value.
+    declarations: Vec<LocationId>,
     /// Where threads are joined.
     joined: Vec<(LocationId, Span)>,
     /// Whether a loop of joins was left out.
     skips_joins: bool,
+    /// Atomic operations with a weak memory order: where they begin and end, and the order.
+    weak: Vec<([LocationId; 2], Span, &'static str)>,
     /// Whether an edge leads to a location.
     reached: Vec<bool>,
     body: Body,
@@ -215,7 +222,8 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
     let Some(main) = main else {
         return refuse(Span::default(), "expected a function `main`, found none");
     };
-    let pointers = Pointers::of(unit);
+    let mut pointers = Pointers::of(unit);
+    let converted = heap::conversions(unit, &mut pointers).into();
     let ([constants, likely], steady) = constants::find(unit, &pointers);
     let lowered = Lowered {
         program: Program::default(),
@@ -256,18 +264,20 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         results: ObjectId(0),
         keys: keys::find(unit),
         key_states: None,
-        heap: BTreeMap::new(),
         pools: 0,
-        sites: HashMap::new(),
         allocated: heap::allocations(unit),
+        converted,
         accesses: Vec::new(),
         integers: Vec::new(),
         members: HashMap::new(),
         over: None,
         signals: Vec::new(),
         special: HashMap::new(),
+        frees: HashMap::new(),
+        declarations: Vec::new(),
         joined: Vec::new(),
         skips_joins: false,
+        weak: Vec::new(),
         reached: Vec::new(),
         body: Body::default(),
         here: LocationId(0),
@@ -351,12 +361,6 @@ impl<'u> Lowering<'u> {
     /// What follows is reached by jumps only.
     fn nowhere(&mut self, span: Span) {
         self.here = self.location(span);
-    }
-
-    /// The site of an expression that allocates, as a number.
-    fn site(&mut self, call: &Expr) -> usize {
-        let next = self.sites.len();
-        *self.sites.entry(std::ptr::from_ref(call)).or_insert(next)
     }
 
     /// A local variable of the body, with so many slots.

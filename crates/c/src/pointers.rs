@@ -175,6 +175,11 @@ impl Pointers {
         }
     }
 
+    /// The class of what keys keep for threads.
+    pub fn target_of_keys(&mut self) -> Class {
+        Class(self.points(self.kept, &Type::Pointer(Box::new(Type::Void))))
+    }
+
     fn site_class(&mut self, site: &Expr) -> usize {
         let key: Site = site;
         match self.site.get(&key) {

@@ -9,10 +9,15 @@
 //! than 0 can only be taken if the flag is 0, or is in an atomic section which has seen that, and every step that stores 0 is one of who has stored
 //! something else before. Invariant: if the flag is 0, no thread holds it, and otherwise at most one.
 //!
+//! While `main` is alone (`concurrent.rs`), everything is stable for it, and what it stores is seen by nobody; when it no longer
+//! is, what variables hold then is what others see first. So what is known of a thread that waits to be created is what it
+//! will find when it is.
+//!
 //! All of this is found by taking every step until nothing changes: values and the writes without a lock become more, the locks
 //! that are held on all ways become fewer. What still grows after some rounds grows to the next constant of the program.
 
 use crate::bounds::{EVERYTHING, combined, range_of};
+use crate::concurrent::Concurrent;
 use crate::strides::Stride;
 use allways_model::program::expression::OPEN;
 use allways_model::program::{
@@ -20,6 +25,7 @@ use allways_model::program::{
     Target, Type, Unary, Value, Variable,
 };
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// A program with more variables, times locations, is not looked at.
 const MOST_VALUES: usize = 1 << 17;
@@ -59,6 +65,8 @@ enum Effect {
     Arrives(LocationId, Here),
     /// A shared slot gets values, by someone who holds these locks.
     Stores(Slot, Stride, BTreeSet<Slot>),
+    /// `main` is no longer alone, and shared slots hold this.
+    Shows(Vec<Held>),
     /// A slot of a procedure gets values.
     StoresLocally(ProcedureId, Slot, Stride),
     /// A shared slot is no flag.
@@ -68,8 +76,10 @@ enum Effect {
 /// What variables can hold, and where.
 pub struct Values<'p> {
     program: &'p Program,
+    /// Where `main` is alone.
+    alone: Rc<[bool]>,
     at: Vec<Option<Here>>,
-    /// All that each shared slot ever holds.
+    /// All that each shared slot ever holds while `main` is not alone.
     shared: Vec<Held>,
     /// All that each slot of local arrays ever holds, by procedure.
     local_elements: Vec<Vec<Held>>,
@@ -108,7 +118,9 @@ impl<'p> Values<'p> {
                 constants.extend([constant - 1, constant, constant + 1]);
             });
         }
-        let mut values = Values::nothing(program, constants.into_iter().collect());
+        let concurrent = Concurrent::of(program);
+        let alone = (0..program.locations.len()).map(|location| concurrent.is_alone(LocationId(location)));
+        let mut values = Values::nothing(program, alone.collect(), constants.into_iter().collect());
         while std::mem::take(&mut values.changed) {
             for effect in values.threads_at_the_start() {
                 values.add(effect);
@@ -130,11 +142,16 @@ impl<'p> Values<'p> {
         Some(values)
     }
 
-    fn nothing(program: &'p Program, constants: Vec<i128>) -> Values<'p> {
+    fn nothing(program: &'p Program, alone: Rc<[bool]>, constants: Vec<i128>) -> Values<'p> {
+        let shared = match alone.contains(&true) {
+            true => vec![Held { values: None, open: false }; program.shared_slots()],
+            false => initial(&program.shared),
+        };
         Values {
             program,
+            alone,
             at: vec![None; program.locations.len()],
-            shared: initial(&program.shared),
+            shared,
             local_elements: program.procedures.iter().map(|procedure| initial(&procedure.locals)).collect(),
             guards: vec![None; program.shared_slots()],
             no_flag: vec![false; program.shared_slots()],
@@ -147,7 +164,7 @@ impl<'p> Values<'p> {
     /// What one more step from what is known leads to: no more than that, and enough, since what is known contains what each of
     /// its steps leads to.
     fn narrowed(&self) -> Values<'p> {
-        let mut fewer = Values::nothing(self.program, self.constants.clone());
+        let mut fewer = Values::nothing(self.program, self.alone.clone(), self.constants.clone());
         let all = (0..self.program.locations.len()).flat_map(|location| self.effects(LocationId(location)));
         self.threads_at_the_start().into_iter().chain(all).for_each(|effect| fewer.add(effect));
         fewer
@@ -158,7 +175,11 @@ impl<'p> Values<'p> {
         let running = templates.filter(|template| template.count != Count::Fixed(0));
         let arrivals = running.map(|template| {
             let procedure = &self.program.procedures[template.body];
-            Effect::Arrives(procedure.entry, self.start(first_locals(procedure)))
+            let mut here = self.start(first_locals(procedure));
+            if self.alone[procedure.entry.index()] {
+                here.shared = initial(&self.program.shared);
+            }
+            Effect::Arrives(procedure.entry, here)
         });
         arrivals.collect()
     }
@@ -168,13 +189,40 @@ impl<'p> Values<'p> {
         let mut effects = Vec::new();
         if let Some(here) = self.now(location) {
             let Location { procedure, edges, .. } = &self.program.locations[location];
-            edges.iter().for_each(|edge| self.step(*procedure, here.clone(), edge, &mut effects));
+            for edge in edges {
+                let first = effects.len();
+                self.step(*procedure, here.clone(), edge, &mut effects);
+                if self.alone[location.index()] {
+                    self.keep_to_itself(&mut effects, first);
+                }
+            }
         }
         effects
     }
 
+    /// Of what a step of `main` does that is taken while it is alone, others see what is there when they come.
+    fn keep_to_itself(&self, effects: &mut Vec<Effect>, first: usize) {
+        let mut later = effects.split_off(first);
+        later.retain(|effect| !matches!(effect, Effect::Stores(..)));
+        for effect in later {
+            if let Effect::Arrives(to, here) = &effect
+                && !self.alone[to.index()]
+            {
+                effects.push(Effect::Shows(here.shared.clone()));
+            }
+            effects.push(effect);
+        }
+    }
+
     fn add(&mut self, effect: Effect) {
         match effect {
+            Effect::Shows(shared) => {
+                for (slot, held) in shared.into_iter().enumerate() {
+                    let bounds = self.bounds(&self.program.shared, slot);
+                    let joined = self.join(self.shared[slot], held, bounds, SHARED_ROUNDS);
+                    self.changed |= std::mem::replace(&mut self.shared[slot], joined) != joined;
+                }
+            }
             Effect::Arrives(location, here) => self.arrive(location, here),
             Effect::Stores(slot, values, locks) => {
                 let stored = Held { values: Some(values), open: false };
@@ -237,7 +285,9 @@ impl<'p> Values<'p> {
     /// What is known at a location, if a thread can be there.
     fn now(&self, location: LocationId) -> Option<Here> {
         let mut here = self.at[location.index()].clone()?;
-        self.forget_unstable(&mut here);
+        if !self.alone[location.index()] {
+            self.forget_unstable(&mut here);
+        }
         Some(here)
     }
 
@@ -436,7 +486,7 @@ impl<'p> Values<'p> {
                 Expr::Shared(slot) => here.shared[*slot].open,
                 Expr::Local(slot) => here.locals[*slot].open,
                 Expr::SharedElement(slot, length, ..) => {
-                    self.shared[*slot..slot + length].iter().any(|held| held.open)
+                    here.shared[*slot..slot + length].iter().any(|held| held.open)
                 }
                 Expr::LocalElement(slot, length, ..) => {
                     let known = &self.local_elements[procedure.index()];
@@ -457,7 +507,7 @@ impl<'p> Values<'p> {
             Expr::Choose(low, high) => Stride::range((i128::from(*low), i128::from(*high))),
             Expr::Shared(slot) => here.shared[*slot].values?,
             Expr::Local(slot) => here.locals[*slot].values?,
-            Expr::SharedElement(slot, length, ..) => all(&self.shared[*slot..slot + length])?,
+            Expr::SharedElement(slot, length, ..) => all(&here.shared[*slot..slot + length])?,
             Expr::LocalElement(slot, length, ..) => {
                 all(&self.local_elements[procedure.index()][*slot..slot + length])?
             }
@@ -518,6 +568,7 @@ impl<'p> Values<'p> {
                 self.compare(procedure, left, operator, of_right, here)
                     && self.compare(procedure, right, turned(operator), of_left, here)
             }
+            (Expr::Constant(value), _) => (*value != 0) == expected,
             (Expr::Shared(_) | Expr::Local(_), _) => {
                 let operator = if expected { Binary::Unequal } else { Binary::Equal };
                 self.compare(procedure, expr, operator, Stride::constant(0), here)

@@ -22,7 +22,7 @@ const PRELUDE: &str = "typedef unsigned long pthread_t; typedef unsigned pthread
     int pthread_key_create(pthread_key_t *, void (*)(void *)); int pthread_key_delete(pthread_key_t);
     int pthread_setspecific(pthread_key_t, const void *); void *pthread_getspecific(pthread_key_t);
     int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *); int pthread_mutex_destroy(pthread_mutex_t *);
-    void *malloc(unsigned long); void reach_error(void); int abs(int); int ffs(int);
+    void *malloc(unsigned long); void abort(void); void reach_error(void); int abs(int); int ffs(int);
     unsigned long strlen(const char *); unsigned long strnlen(const char *, unsigned long); char *strcpy(char *, const char *);
     char *stpcpy(char *, const char *); char *strncpy(char *, const char *, unsigned long); char *strcat(char *, const char *);
     char *strncat(char *, const char *, unsigned long); int strcmp(const char *, const char *); char *strchr(const char *, int);
@@ -225,6 +225,56 @@ fn what_one_of_any_number_of_threads_returned_is_not_known() {
 fn what_two_calls_allocate_is_told_apart() {
     let text = "long *t; int *a; int main(void) { t = (long *)malloc(3 * sizeof(long)); a = (int *)malloc(2 * sizeof(int)); t[2] = 7; a[1] = 8; result = t[2] + a[1]; return 0; }";
     compare(&[(15, text)]);
+}
+
+#[test]
+fn what_one_call_allocates_is_as_large_as_each_caller_asks_for() {
+    // What is given out next must not begin in the middle of what was asked for.
+    let text = "int n = 2; int *g, *h; int *ints(unsigned long n) { return (int *)malloc(n * sizeof(int)); } int main(void) { for (int i = 0; i < n; i++) { g = ints(1); *g = i; } for (int i = 0; i < n; i++) { int *b = ints(3); b[0] = 5; if (h) { h[2] = 1; b[0] = 7; result = h[2] * 10 + *g; } h = b; } }";
+    compare(&[(11, text)]);
+}
+
+#[test]
+fn what_is_where_a_pointer_points_is_found_out_when_it_is_used() {
+    compare(&[
+        // A pointer to the head of a list, and to the links in it.
+        (
+            37,
+            "struct node { int key; struct node *next; } *head; void add(struct node *n) { struct node **at = &head; while (*at && (*at)->key < n->key) at = &(*at)->next; n->next = *at; *at = n; } int main(void) { struct node a = { 7 }, b = { 3 }; add(&a); add(&b); result = head->key * 10 + head->next->key; }",
+        ),
+        // Members that point to different things.
+        (
+            42,
+            "struct job { void (*run)(void *); void *on; struct job *next; } *jobs; int x = 1, y = 1; void twice(void *p) { *(int *)p *= 2; } void more(void *p) { *(int *)p += 20; } int main(void) { struct job a = { more, &x }, b = { twice, &x, &a }, c = { twice, &y, &b }; for (jobs = &c; jobs; jobs = jobs->next) jobs->run(jobs->on); result = x + y * 10; }",
+        ),
+        // The type of what a function allocates is that of its callers.
+        (
+            59,
+            "struct a { int x; } *a; struct b { long l; int x[2]; } *b; void *get(unsigned long n) { void *p = malloc(n); if (!p) abort(); return p; } int main(void) { for (int i = 0; i < 2; i++) { a = get(sizeof *a); a->x = 5; b = get(sizeof *b); b->x[1] = 9; b->l = 1; } void *p = get(sizeof *a); ((struct a *)p)->x = a->x; result = ((struct a *)p)->x * 10 + b->x[1]; }",
+        ),
+        // Addresses as integers are equal where the pointers are.
+        (
+            5,
+            "int x, y, *p = &x; int main(void) { result = ((unsigned long)p == (unsigned long)&x) * 4 + ((unsigned long)p != (unsigned long)&x) * 2 + ((long)p != 0); p = &y; result += ((unsigned long)p == (unsigned long)&x) * 100; }",
+        ),
+    ]);
+    // Memory that is taken for something else is not followed.
+    let text = "struct a { int x; int *p; } a; struct b { int *p; int x; } b; void *v; int main(void) { v = &a; v = &b; struct a *q = (struct a *)v; if (q->x) reach_error(); return 0; }";
+    assert_eq!(judged(text), (false, true));
+    assert_eq!(judged(&text.replace("v = &b;", "b.x = v != (void *)&b;")), (false, false));
+}
+
+#[test]
+fn a_variable_gets_a_value_where_it_is_read() {
+    // Nobody reads it where it has none.
+    let text = "int has, y = 3; int find(int *to) { if (!has) return 0; *to = y; return 1; } int main(void) { int x; has = !has; if (find(&x) && x != y) reach_error(); has = 0; int z; if (find(&z)) reach_error(); return 0; }";
+    assert_eq!(judged(text), (false, false));
+    let text = text.replace("if (find(&z)) reach_error()", "find(&z); if (z == 8) reach_error()");
+    assert_eq!(judged(&text), (true, false));
+    // Each time that it is declared, it loses its value.
+    let again = "int n = 2, s; int main(void) { for (int i = 0; i < n; i++) { int x; if (i == 0) x = 4; s += x == 4; } if (s == 1) reach_error(); return 0; }";
+    assert_eq!(judged(again), (true, false));
+    assert_eq!(judged(&again.replace("i == 0", "i < 7")), (false, false));
 }
 
 /// Inputs that are restricted before they are used have all their values, and no others; what can come out is read off the text.

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -472,7 +473,7 @@ HOOK long __wrap_random(void) { return (long)choose(CALLER); }
 
 /* ---- Locks and the like, by their addresses ---- */
 
-typedef struct { const volatile void *at; long value, limit, round, tickets, served; } Object;
+typedef struct { const volatile void *at; long value, limit, round, tickets, served; int owner, kind; } Object;
 #define MOST_OBJECTS 8192
 static Object objects[MOST_OBJECTS];
 
@@ -506,12 +507,41 @@ static int try_take(void *at, void *caller) {
     return 0;
 }
 
-HOOK int __wrap_pthread_mutex_init(void *at, void *kind) { (void)kind; return set(at, 0, CALLER); }
+/* The kind of a mutex is that of its attributes; what an initialiser says is not looked at, since programs may have other
+ * ideas of how a mutex is laid out. */
+static int owns(void *at, int kind) {
+    Object *mutex = object(at);
+    return mutex->value && mutex->owner == me && mutex->kind == kind;
+}
+static int lock_mutex(void *at, int tries, void *caller) {
+    point(UPDATE, caller, at);
+    if (owns(at, PTHREAD_MUTEX_RECURSIVE)) return object(at)->value++, 0;
+    if (owns(at, PTHREAD_MUTEX_ERRORCHECK)) return tries ? EBUSY : EDEADLK;
+    if (tries && object(at)->value) return EBUSY;
+    while (object(at)->value) blocked();
+    object(at)->value = 1;
+    object(at)->owner = me;
+    return 0;
+}
+static int unlock_mutex(void *at, void *caller) {
+    point(WRITE, caller, at);
+    Object *mutex = object(at);
+    if (mutex->kind && !(mutex->value && mutex->owner == me)) return EPERM;
+    mutex->value = owns(at, PTHREAD_MUTEX_RECURSIVE) ? mutex->value - 1 : 0;
+    if (!mutex->value) wake_blocked();
+    return 0;
+}
+HOOK int __wrap_pthread_mutex_init(void *at, void *attributes) {
+    int kind = PTHREAD_MUTEX_NORMAL;
+    if (attributes) pthread_mutexattr_gettype(attributes, &kind);
+    object(at)->kind = kind;
+    return set(at, 0, CALLER);
+}
 HOOK int __wrap_pthread_mutex_destroy(void *at) { (void)at; return 0; }
-HOOK int __wrap_pthread_mutex_lock(void *at) { return take(at, CALLER); }
-HOOK int __wrap_pthread_mutex_unlock(void *at) { return set(at, 0, CALLER); }
-HOOK int __wrap_pthread_mutex_trylock(void *at) { return try_take(at, CALLER); }
-HOOK int __wrap_pthread_mutex_timedlock(void *at, void *until) { (void)until; return try_take(at, CALLER); }
+HOOK int __wrap_pthread_mutex_lock(void *at) { return lock_mutex(at, 0, CALLER); }
+HOOK int __wrap_pthread_mutex_unlock(void *at) { return unlock_mutex(at, CALLER); }
+HOOK int __wrap_pthread_mutex_trylock(void *at) { return lock_mutex(at, 1, CALLER); }
+HOOK int __wrap_pthread_mutex_timedlock(void *at, void *until) { (void)until; return lock_mutex(at, 1, CALLER); }
 HOOK int __wrap_pthread_spin_init(void *at, int shared) { (void)shared; return set(at, 0, CALLER); }
 HOOK int __wrap_pthread_spin_destroy(void *at) { (void)at; return 0; }
 HOOK int __wrap_pthread_spin_lock(void *at) { return take(at, CALLER); }
@@ -562,6 +592,7 @@ static int wait_for(void *condition, void *mutex, void *caller) {
     while (!following && object(condition)->served <= ticket) blocked();
     while (object(mutex)->value) blocked();
     object(mutex)->value = 1;
+    object(mutex)->owner = me;
     return 0;
 }
 static int wake(void *condition, int all) {
@@ -756,6 +787,8 @@ HOOK void *__wrap_malloc(size_t size) { return allocate(size); }
 HOOK void *__wrap_calloc(size_t count, size_t size) { return allocate(count * size); }
 /* An address stays that of one object, which must not be touched any more. */
 HOOK void __wrap_free(void *at) {
+    /* What is freed may be changed, all of it. */
+    if (expects_race && !fences && at) access_at(WRITE, CALLER, at, malloc_usable_size(at), 0);
     if (!fences || !at) return;
     /* Whether it is there is one step, that it is gone another one; no variable of the program is accessed. */
     point_at(READ, line_of(CALLER), -1, 0);

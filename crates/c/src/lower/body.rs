@@ -44,6 +44,8 @@ pub(super) struct Inlined {
     pub labels: HashMap<String, (LocationId, bool)>,
     /// How many atomic sections are open where it returns.
     pub atomic: Option<usize>,
+    /// What its result is converted to, if it is a pointer that is.
+    pub allocates: Option<Type>,
     /// Whether the call itself is in a loop.
     pub in_loop: bool,
     /// The parts of the text that a `goto` back makes a loop of, in bytes.

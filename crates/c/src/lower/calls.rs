@@ -128,7 +128,8 @@ impl Lowering<'_> {
         });
         let steady: Vec<(VariableId, i128)> = steady.collect();
         self.constants.extend(steady.iter().copied());
-        let results = self.inline_with(function, bound, values, span);
+        let allocates = self.allocated.get(&std::ptr::from_ref(call)).cloned();
+        let results = self.inline_with(function, bound, values, allocates, span);
         steady.iter().for_each(|(parameter, _)| _ = self.constants.remove(parameter));
         results
     }
@@ -147,7 +148,7 @@ impl Lowering<'_> {
             Some(&parameter) => values.push((parameter, 0, self.number(argument, span)?)),
             None => {}
         }
-        self.inline_with(function, bound, values, span).map(|_| ())
+        self.inline_with(function, bound, values, None, span).map(|_| ())
     }
 
     /// The body of a function: what its transparent parameters stand for, and the values of the slots of the others.
@@ -156,6 +157,7 @@ impl Lowering<'_> {
         function: FunctionId,
         bound: Vec<(VariableId, Address, Option<Type>)>,
         values: Vec<(VariableId, usize, Model)>,
+        allocates: Option<Type>,
         span: Span,
     ) -> Result<Vec<Model>> {
         let unit = self.unit;
@@ -187,6 +189,7 @@ impl Lowering<'_> {
             result: result.clone(),
             labels: HashMap::new(),
             atomic: None,
+            allocates,
             in_loop,
             loops: jumps_back(body),
         };
@@ -364,6 +367,7 @@ impl Lowering<'_> {
             result: result.clone(),
             labels: HashMap::new(),
             atomic: None,
+            allocates: None,
             in_loop: true,
             loops: Vec::new(),
         });

@@ -257,6 +257,7 @@ impl Lowering<'_> {
                 }
             }
             ExprKind::Binary(operator, left, right) if operator.compares() => {
+                let (left, right) = self.as_addresses(*operator, left, right);
                 if let Some(known) = self.compared(*operator, left, right)? {
                     return Ok(known);
                 }
@@ -467,8 +468,47 @@ impl Lowering<'_> {
         Ok(Model::Local(slot))
     }
 
-    /// A comparison whose result is known without looking: that of the address of an object with the null pointer.
+    /// The pointer that is converted to an integer which has room for it.
+    fn address_in<'e>(&self, expr: &'e Expr) -> Option<&'e Expr> {
+        let room = slots::bytes(self.unit, &Type::Pointer(Box::new(Type::Void)))? * 8;
+        match (&expr.kind, expr.ty.plain()) {
+            (ExprKind::Cast(part), Type::Int(int)) if u64::from(int.bits) >= room => match part.ty.plain() {
+                Type::Pointer(_) => Some(part),
+                _ => self.address_in(part),
+            },
+            _ => None,
+        }
+    }
+
+    /// What is compared: whether two addresses as integers are equal is whether the pointers are.
+    fn as_addresses<'e>(&self, operator: Binary, left: &'e Expr, right: &'e Expr) -> (&'e Expr, &'e Expr) {
+        let null = |expr: &Expr| matches!(walk::through_casts(expr).kind, ExprKind::Int(0));
+        match (self.address_in(left), self.address_in(right)) {
+            _ if !matches!(operator, Binary::Equal | Binary::Unequal) => (left, right),
+            (Some(left), Some(right)) => (left, right),
+            (Some(left), None) if null(right) => (left, right),
+            (None, Some(right)) if null(left) => (left, right),
+            _ => (left, right),
+        }
+    }
+
+    /// A comparison whose result is known without looking: that of the address of an object with the null pointer, or of an
+    /// address as an integer with the least or greatest one of its type.
     fn compared(&mut self, operator: Binary, left: &Expr, right: &Expr) -> Result<Option<Model>> {
+        if let (Some(_), Type::Int(int), Some(bound)) =
+            (self.address_in(left), left.ty.plain(), self.constant_value(right))
+            && !acts(left)
+        {
+            let (low, high) = slots::machine(*int).bounds();
+            let known = match operator {
+                Binary::Greater if bound >= high => Some(0),
+                Binary::LessEqual if bound >= high => Some(1),
+                Binary::Less if bound <= low => Some(0),
+                Binary::GreaterEqual if bound <= low => Some(1),
+                _ => None,
+            };
+            return Ok(known.map(Model::Constant));
+        }
         let null = |expr: &Expr| matches!(walk::through_casts(expr).kind, ExprKind::Int(0));
         let pointer = match (null(left), null(right)) {
             (true, false) => right,

@@ -1,22 +1,29 @@
-//! Memory from `malloc`: each site has a pool of objects, which are given out one after the other. A call that is made once at
-//! most has an object of its own.
+//! Memory from `malloc`: each call, as it is inlined, has a pool of objects, which are given out one after the other. One that
+//! is made once at most has an object of its own.
 //!
-//! When the pool of a site is used up, the run is not followed any further, so that "safe" cannot come out. Before each object
+//! What type the objects have is what a call is converted to, or the call of the function that it is inlined into, and so on;
+//! or else a type of the right size that something is converted to which may point there. If that is another type than what
+//! is accessed later, the access is not followed ([`super::layout`]).
+//!
+//! When the pool of a call is used up, the run is not followed any further, so that "safe" cannot come out. Before each object
 //! lies a slot that says whether it has been given out and not been freed: to free anything else is a violation. What was
 //! freed is not given out again; accesses to it are not noticed.
 
 use super::expressions::int;
 use super::places::{Target, address_of, binary};
 use super::{Access, Lowering, Model, ObjectId, Part, Result, refuse};
-use crate::pointers::Site;
+use crate::pointers::{Class, Pointers, Site};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Int, Type, Unit};
 use crate::walk;
 use allways_model::program::{Binary as Operator, Op, Slot, Span, Value};
 use std::collections::HashMap;
 
-/// How many objects a site gives out to one thread.
+/// How many objects a call gives out to one thread.
 const POOL: usize = 8;
+
+/// How the names of objects from the heap start; the line follows.
+pub const HEAP: &str = "#malloc@";
 
 /// What the slot before an object holds while the object is there.
 const THERE: Value = 1 << 52;
@@ -24,7 +31,7 @@ const THERE: Value = 1 << 52;
 /// How many elements an object has if it is not known how many are asked for.
 const ELEMENTS: i128 = 16;
 
-/// The objects of a site.
+/// The objects of a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pool {
     object: ObjectId,
@@ -49,18 +56,7 @@ impl Lowering<'_> {
             return refuse(span, "memory is allocated by any number of threads");
         }
         let once = !self.in_loop(span) && !self.body.is_procedure;
-        let pool = match once {
-            true => self.pool(call, bytes, times, zero, 1, span)?,
-            false => {
-                let key = (self.site(call), self.body.number);
-                let pool = match self.heap.get(&key) {
-                    Some(&pool) => pool,
-                    None => self.pool(call, bytes, times, zero, POOL, span)?,
-                };
-                self.heap.insert(key, pool);
-                pool
-            }
-        };
+        let pool = self.pool(call, bytes, times, zero, if once { 1 } else { POOL }, span)?;
         let mut enough = Model::Constant(1);
         if let Some(most) = pool.most {
             let mut asked = self.value(bytes)?;
@@ -113,6 +109,11 @@ impl Lowering<'_> {
         let address = self.value(pointer)?;
         let address = self.kept(address, span)?;
         let class = self.pointers.target(pointer);
+        self.free_at(address, class, span)
+    }
+
+    /// `free` of an address in a class.
+    pub(super) fn free_at(&mut self, address: Model, class: Class, span: Span) -> Result<()> {
         self.accesses.push(Access { class, ty: Type::Void, span });
         let before = super::places::plus(address.clone(), -1);
         let header = Target::Region(self.accesses.len() - 1, before);
@@ -132,10 +133,35 @@ impl Lowering<'_> {
             self.edge(over, Op::Beyond, over, span);
             self.here = fine;
         }
+        self.frees.insert(self.here, class);
         self.store(&header, Model::Constant(0), span)?;
         self.jump(after, span);
         self.here = after;
         Ok(())
+    }
+
+    /// What the memory that a call allocates is used as.
+    fn allocated_type(&mut self, call: &Expr, class: Class, asked: Option<i128>) -> Type {
+        if let Some(ty) = self.allocated.get(&std::ptr::from_ref(call)) {
+            return ty.clone();
+        }
+        let unit = self.unit;
+        let size = |ty: &Type| slots::bytes(unit, ty).map(i128::from).filter(|&size| size > 0);
+        let fits = |ty: &&Type| asked.zip(size(ty)).is_none_or(|(asked, size)| asked % size == 0);
+        let outer = self.body.calls.iter().rev().find_map(|inlined| inlined.allocates.as_ref());
+        if let Some(ty) = outer.filter(fits) {
+            return ty.clone();
+        }
+        let class = self.pointers.find_class(class);
+        let mut seen: Vec<Type> = Vec::new();
+        for (pointer, ty) in self.converted.clone().iter() {
+            if self.pointers.find_class(*pointer) == class {
+                seen.push(ty.clone());
+            }
+        }
+        // What nobody looks at as something may be bytes.
+        let byte = Type::Int(Int { bits: 8, signed: true });
+        seen.iter().filter(fits).max_by_key(|ty| size(ty)).cloned().unwrap_or(byte)
     }
 
     fn pool(
@@ -148,14 +174,12 @@ impl Lowering<'_> {
         span: Span,
     ) -> Result<Pool> {
         let class = self.pointers.class_of_site(call);
-        // What nobody looks at as something may be bytes.
-        let byte = Type::Int(Int { bits: 8, signed: true });
-        let mut ty = self.allocated.get(&std::ptr::from_ref(call)).cloned().unwrap_or(byte);
+        let count = times.map_or(Some(1), |times| self.constant_value(times));
+        let asked = count.zip(self.constant_value(bytes)).map(|(count, size)| count * size);
+        let mut ty = self.allocated_type(call, class, asked);
         while let Type::Array(element, _) = ty {
             ty = *element;
         }
-        let count = times.map_or(Some(1), |times| self.constant_value(times));
-        let asked = count.zip(self.constant_value(bytes)).map(|(count, size)| count * size);
         let element = i128::from(slots::bytes(self.unit, &ty).unwrap_or(0));
         let total = asked.unwrap_or(ELEMENTS * element);
         let most = if asked.is_none() { Value::try_from(total).ok() } else { None };
@@ -175,7 +199,11 @@ impl Lowering<'_> {
             let (element, leaf) = (slot / leaves.len(), &leaves[slot % leaves.len()]);
             let element = if size == leaves.len() { String::new() } else { format!("[{element}]") };
             Part {
-                path: format!("[{object}]{element}{}", leaf.path),
+                path: format!(
+                    "{}{element}{}",
+                    if objects == 1 { String::new() } else { format!("[{object}]") },
+                    leaf.path
+                ),
                 ty: slots::values(&leaf.ty),
                 scalar: leaf.ty.clone(),
                 kind: leaf.kind,
@@ -185,7 +213,12 @@ impl Lowering<'_> {
         };
         let parts = (0..objects * (size + 1)).map(part);
         self.pools += 1;
-        let name = format!("#heap{}", self.pools);
+        let mut name = format!("{HEAP}{}", span.line);
+        let calls =
+            self.objects.iter().filter(|object| object.name.split('\'').next() == Some(&name)).count();
+        if calls > 0 {
+            name = format!("{name}'{}", calls + 1);
+        }
         let parts = parts.collect();
         self.objects.push(super::Object { name, parts, class: Some(class), stride: Some(size + 1), span });
         let object = ObjectId(self.objects.len() - 1);
@@ -195,7 +228,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The types that calls which allocate are converted to.
+/// The types that what calls return is converted to.
 pub(super) fn allocations(unit: &Unit) -> HashMap<Site, Type> {
     let mut found = HashMap::new();
     let mut see = |expr: &Expr| {
@@ -205,6 +238,27 @@ pub(super) fn allocations(unit: &Unit) -> HashMap<Site, Type> {
             && matches!(inner.kind, ExprKind::Call(..))
         {
             found.entry(std::ptr::from_ref(inner)).or_insert((**ty).clone());
+        }
+    };
+    for function in &unit.functions {
+        walk::statements(function.body.as_deref().unwrap_or_default(), &mut see);
+    }
+    found
+}
+
+/// The classes that pointers to anything point to which are converted, and the types that these are converted to.
+pub(super) fn conversions(unit: &Unit, pointers: &mut Pointers) -> Vec<(Class, Type)> {
+    let mut found: Vec<(Class, Type)> = Vec::new();
+    let mut see = |expr: &Expr| {
+        if let (Type::Pointer(ty), ExprKind::Cast(part)) = (expr.ty.plain(), &expr.kind)
+            && let Type::Pointer(from) = part.ty.plain()
+            && **from == Type::Void
+            && **ty != Type::Void
+        {
+            let new = (pointers.target(part), (**ty).clone());
+            if !found.contains(&new) {
+                found.push(new);
+            }
         }
     };
     for function in &unit.functions {

@@ -166,7 +166,13 @@ impl Lowering<'_> {
             let value = self.block(1, span);
             let stores = vec![(Target::Local(value), self.load(&slot, span)), (slot, Model::Constant(0))];
             self.store_at_once(stores, None, span)?;
-            self.call_with(destructor, Address::Value(Model::Local(value)), span)?;
+            let destroyed = &self.unit.functions[destructor.0];
+            if destroyed.body.is_none() && destroyed.name == "free" {
+                let class = self.pointers.target_of_keys();
+                self.free_at(Model::Local(value), class, span)?;
+            } else {
+                self.call_with(destructor, Address::Value(Model::Local(value)), span)?;
+            }
             self.jump(after, span);
             self.here = after;
         }

@@ -2,18 +2,21 @@
 //!
 //! Objects of one class lie next to each other, each with a slot after it that nobody may access, so that a pointer that
 //! runs past the end of an object hits it, which is a violation. An address of memory outside of the region where the analysis
-//! of pointers expects it (far past an end, or a slip of that analysis) leads beyond what is followed. Symbolic slots become slots, regions become ranges of slots, addresses become
-//! numbers.
+//! of pointers expects it (far past an end, or a slip of that analysis) leads beyond what is followed; so does an address of
+//! something else than is accessed, where objects of several types lie in a region. Symbolic slots become slots, regions
+//! become ranges of slots, addresses become numbers.
 
 use super::expressions::chooses;
 use super::places::{address_number, binary, plus};
-use super::{Lowered, Lowering, Model, PART_BITS, REGION, Result, refuse};
+use super::{ADDRESSES, Lowered, Lowering, Model, PART_BITS, Part, REGION, Result, refuse};
+use crate::concurrent::Concurrent;
 use crate::slots::{self, Kind};
 use crate::typed::Type;
 use allways_model::program::{
-    Binary, Op, Place, Program, Slot, Span, Target, Type as Values, Value, Variable,
+    Binary, LocationId, Op, Place, Program, Slot, Span, Target, Type as Values, Value, Variable,
 };
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// Where everything shared is.
 struct Layout {
@@ -26,17 +29,21 @@ struct Layout {
     gaps: HashMap<usize, Vec<Gap>>,
     /// How many slots there are.
     end: Slot,
-    /// Why an access is not followed, for each.
-    wrong: Vec<Option<String>>,
+    /// For each access, the slots of its region that hold something else than is accessed.
+    misfits: Vec<Rc<[Gap]>>,
     /// For each conversion of a pointer to an integer, whether it may be the address of an object.
     integers: Vec<bool>,
     /// Whether accesses outside of every object, and divisions by zero, are violations; or else not followed.
     violations: bool,
 }
 
-/// Slots that nobody may access: one, or one in so many up to a length.
+/// In an object with more runs of slots of other types, nothing is accessed as something that only some of them are.
+const MOST_RUNS: usize = 32;
+
+/// Slots that are not to be accessed: so many, once or again after so many slots up to a length.
 struct Gap {
     first: Slot,
+    length: usize,
     every: Option<(usize, usize)>,
 }
 
@@ -51,7 +58,7 @@ impl Lowering<'_> {
             regions: HashMap::new(),
             gaps: HashMap::new(),
             end: 0,
-            wrong: Vec::new(),
+            misfits: Vec::new(),
             integers: Vec::new(),
             violations: self.property.memory,
         };
@@ -63,7 +70,6 @@ impl Lowering<'_> {
                 regions.entry(self.pointers.find_class(class).0).or_default().push(number);
             }
         }
-        layout.wrong = self.wrong_accesses(&regions);
         layout.integers = (0..self.integers.len())
             .map(|number| regions.contains_key(&self.pointers.find_class(self.integers[number]).0))
             .collect();
@@ -102,19 +108,20 @@ impl Lowering<'_> {
                 let region = layout.regions.entry(class).or_insert((start, 0));
                 shared.push(gap(slot, object.span));
                 cells.push((Kind::Library, slot));
-                layout.gaps.entry(class).or_default().push(Gap { first: slot, every: None });
+                layout.gaps.entry(class).or_default().push(Gap { first: slot, length: 1, every: None });
                 if let Some(stride) = object.stride {
-                    layout
-                        .gaps
-                        .entry(class)
-                        .or_default()
-                        .push(Gap { first: start, every: Some((stride, slot - start)) });
+                    layout.gaps.entry(class).or_default().push(Gap {
+                        first: start,
+                        length: 1,
+                        every: Some((stride, slot - start)),
+                    });
                 }
                 slot += 1;
                 region.1 = slot - region.0;
             }
         }
         layout.end = slot;
+        layout.misfits = self.misfits(&regions, &layout.first);
         // Initial values may be addresses.
         for &(number, _) in &order {
             for (part, slot) in self.objects[number].parts.iter().zip(layout.first[number]..) {
@@ -137,12 +144,18 @@ impl Lowering<'_> {
             for edge in 0..program.locations[location].edges.len() {
                 let op = program.locations[location].edges[edge].op.clone();
                 let procedure = program.locations[location].procedure;
-                if let Some((span, why)) = layout.not_followed(&op, &self) {
+                if let Some((span, why)) = layout.not_followed(&op) {
                     self.lowered.left_out.push((span, why));
                     program.locations[location].edges[edge].op = Op::Beyond;
                     continue;
                 }
-                let op = layout.op(op, &self)?;
+                let mut op = layout.op(op, &self)?;
+                if self.property.races
+                    && let Some(&class) = self.frees.get(&LocationId(location))
+                {
+                    let objects = regions.get(&self.pointers.find_class(class).0);
+                    self.write_all(&mut op, objects.map_or(&[][..], |objects| objects), &layout.first);
+                }
                 let op = typed(op, &program.shared, &program.procedures[procedure].locals);
                 program.locations[location].edges[edge].op = op;
             }
@@ -150,7 +163,9 @@ impl Lowering<'_> {
         for procedure in &mut program.procedures {
             one_name_each_local(&mut procedure.locals);
         }
+        self.judge_weak_orders(&mut program);
         crate::indeterminate::forget_unread(&mut program);
+        crate::indeterminate::choose_when_read(&mut program, &self.declarations);
         if (self.skips_joins || !self.many.is_empty()) && !self.joined.is_empty() {
             let mut exact = program.clone();
             for &(location, span) in &self.joined {
@@ -171,28 +186,130 @@ impl Lowering<'_> {
         Ok(self.lowered)
     }
 
-    /// Which accesses through pointers may take an object for something else than it is; and why.
-    fn wrong_accesses(&mut self, objects: &BTreeMap<usize, Vec<usize>>) -> Vec<Option<String>> {
-        let mut wrong = Vec::new();
-        for access in 0..self.accesses.len() {
-            let class = self.pointers.find_class(self.accesses[access].class);
-            let leaves = slots::leaves(self.unit, &self.accesses[access].ty);
-            let same = |left: &Type, right: &Type| match (left, right) {
-                (Type::Pointer(_), Type::Pointer(_)) => true,
-                (left, right) => left == right,
+    /// Has a step that marks an object from the heap as freed write all of it: `free` may modify what it deallocates (C11,
+    /// 7.22.3), which makes it part of data races.
+    fn write_all(&self, op: &mut Op, objects: &[usize], first: &[Slot]) {
+        let Op::Assign(places, values, _) = op else { return };
+        let pools: Vec<(Slot, usize, usize)> = objects
+            .iter()
+            .filter_map(|&number| {
+                let object = &self.objects[number];
+                Some((first[number], object.parts.len(), object.stride?))
+            })
+            .collect();
+        let most = pools.iter().map(|&(.., stride)| stride).max().unwrap_or(0);
+        let Some(header) = places.first().cloned() else { return };
+        for offset in 1..most {
+            let target = match &header.target {
+                Target::Shared(slot) => {
+                    let within = |&(first, length, stride): &(Slot, usize, usize)| {
+                        (first..first + length).contains(slot) && offset < stride
+                    };
+                    if !pools.iter().any(within) {
+                        continue;
+                    }
+                    Target::Shared(slot + offset)
+                }
+                Target::SharedElement(from, length, index) => {
+                    // Of a smaller object, only as much as there is; what marks it is then written once more.
+                    let mut place = index.clone();
+                    for &(first, length, _) in pools.iter().filter(|&&(.., stride)| offset < stride) {
+                        let low = Model::Constant(first as Value - *from as Value);
+                        let high = Model::Constant((first + length) as Value - *from as Value);
+                        let inside = binary(
+                            Binary::And,
+                            binary(Binary::GreaterEqual, index.clone(), low),
+                            binary(Binary::Less, index.clone(), high),
+                        );
+                        let next = plus(index.clone(), offset as Value);
+                        place = Model::If(Box::new(inside), Box::new(next), Box::new(place));
+                    }
+                    Target::SharedElement(*from, *length, place)
+                }
+                _ => return,
             };
-            // Each part that the access may reach must be there as it is seen.
-            let fits = |number: &&usize| {
-                let parts = &self.objects[**number].parts;
-                leaves.iter().all(|leaf| parts.iter().any(|part| same(&part.scalar, &leaf.ty)))
-            };
-            let misfit = objects.get(&class.0).into_iter().flatten().find(|number| !fits(number));
-            wrong.push(misfit.map(|&number| {
-                format!("`{}` may be accessed here as something else than it is", self.objects[number].name)
-            }));
+            places.push(Place { target, ..header.clone() });
+            values.push(Model::Constant(0));
         }
-        wrong
     }
+
+    /// Where `main` is alone, all memory orders are the same. Elsewhere a weak one is noted; it may not order the accesses
+    /// around it, and since races that are there for this reason only would not be seen, it is then not followed.
+    fn judge_weak_orders(&mut self, program: &mut Program) {
+        let weak = std::mem::take(&mut self.weak);
+        let concurrent = (!weak.is_empty()).then(|| Concurrent::of(program));
+        for (locations, span, order) in weak {
+            if locations.iter().all(|&location| concurrent.as_ref().is_some_and(|one| one.is_alone(location)))
+            {
+                continue;
+            }
+            self.lowered.weak.get_or_insert((span, order));
+            if self.property.races {
+                let why = format!("{order}, which may not order other accesses");
+                self.lowered.left_out.push((span, why));
+                program.locations[locations[0]].edges.iter_mut().for_each(|edge| edge.op = Op::Beyond);
+            }
+        }
+    }
+
+    /// For each access, the slots of its region that hold something else than is accessed.
+    fn misfits(&mut self, regions: &BTreeMap<usize, Vec<usize>>, first: &[Slot]) -> Vec<Rc<[Gap]>> {
+        let mut known: HashMap<(usize, String), Rc<[Gap]>> = HashMap::new();
+        let mut all = Vec::new();
+        for access in 0..self.accesses.len() {
+            let class = self.pointers.find_class(self.accesses[access].class).0;
+            let mut seen: Vec<Type> = Vec::new();
+            for leaf in slots::leaves(self.unit, &self.accesses[access].ty) {
+                if !seen.iter().any(|ty| same(ty, &leaf.ty)) {
+                    seen.push(leaf.ty);
+                }
+            }
+            let objects = regions.get(&class).map_or(&[][..], |objects| objects);
+            let found = known
+                .entry((class, format!("{seen:?}")))
+                .or_insert_with(|| self.unlike(&seen, objects, first));
+            all.push(found.clone());
+        }
+        all
+    }
+
+    /// The slots of these objects that hold something else than what is seen there.
+    fn unlike(&self, seen: &[Type], objects: &[usize], first: &[Slot]) -> Rc<[Gap]> {
+        let mut found = Vec::new();
+        for &number in objects.iter().filter(|_| !seen.is_empty()) {
+            let object = &self.objects[number];
+            let length = object.parts.len();
+            let whole = Gap { first: first[number], length, every: None };
+            // All that the access may reach must be there.
+            if !seen.iter().all(|ty| object.parts.iter().any(|part| same(&part.scalar, ty))) {
+                found.push(whole);
+                continue;
+            }
+            // The slot before an object from the heap is out of bounds already.
+            let (start, period) = object.stride.map_or((0, length), |stride| (1, stride));
+            let mut runs = Vec::new();
+            let mut from = start;
+            while from < period {
+                let other = |part: &&Part| !seen.iter().any(|ty| same(&part.scalar, ty));
+                let run = object.parts[from..period].iter().take_while(other).count();
+                if run > 0 {
+                    let every = object.stride.map(|stride| (stride, length));
+                    runs.push(Gap { first: first[number] + from, length: run, every });
+                }
+                from += run.max(1);
+            }
+            if runs.len() > MOST_RUNS {
+                runs = vec![whole];
+            }
+            found.extend(runs);
+        }
+        found.into()
+    }
+}
+
+/// Whether a part of an object may be accessed as this type.
+fn same(left: &Type, right: &Type) -> bool {
+    matches!((left, right), (Type::Pointer(_), Type::Pointer(_))) || left == right
 }
 
 /// Gives places the types of their slots.
@@ -306,23 +423,42 @@ fn constant(expr: Model, span: Span) -> Result<Value> {
     }
 }
 
-impl Layout {
-    /// Why a step is not followed: it takes an object for something else, or an address for an integer.
-    fn not_followed(&self, op: &Op, lowering: &Lowering<'_>) -> Option<(Span, String)> {
-        let access = |slot: Slot| {
-            let number = (slot & REGION != 0).then_some(slot & !REGION)?;
-            let why = self.wrong[number].clone()?;
-            Some((lowering.accesses[number].span, why))
+/// Whether an address is that of one of the slots from the first to the one before the last.
+fn between(address: &Model, first: Slot, last: Slot) -> Model {
+    let compare = |operator, slot| binary(operator, address.clone(), Model::Constant(address_number(slot)));
+    if last == first + 1 {
+        return compare(Binary::Equal, first);
+    }
+    binary(Binary::And, compare(Binary::GreaterEqual, first), compare(Binary::Less, last))
+}
+
+impl Gap {
+    fn contains(&self, slot: Slot) -> bool {
+        slot.checked_sub(self.first).is_some_and(|offset| match self.every {
+            None => offset < self.length,
+            Some((stride, length)) => offset < length && offset % stride < self.length,
+        })
+    }
+
+    /// Whether an address is that of one of these slots.
+    fn hit(&self, address: &Model) -> Model {
+        let Some((stride, length)) = self.every else {
+            return between(address, self.first, self.first + self.length);
         };
+        let offset = plus(address.clone(), -address_number(self.first));
+        let rest = binary(Binary::Remainder, offset, Model::Constant(stride as Value));
+        let last = Model::Constant(self.length as Value);
+        let hit = binary(Binary::Less, rest, last);
+        binary(Binary::And, between(address, self.first, self.first + length), hit)
+    }
+}
+
+impl Layout {
+    /// Why a step is not followed: it takes an address for an integer.
+    fn not_followed(&self, op: &Op) -> Option<(Span, String)> {
         let mut found = None;
-        for place in op.places() {
-            if let Target::SharedElement(slot, ..) = place.target {
-                found = found.or_else(|| access(slot));
-            }
-        }
         op.expressions().for_each(|expr| {
             expr.visit(&mut |part| match part {
-                Model::SharedElement(slot, ..) => found = found.take().or_else(|| access(*slot)),
                 Model::OtherLocal(number) if self.integers[*number] => {
                     let why = "an address becomes an integer, and what it is depends on the machine";
                     found.get_or_insert((Span::default(), why.to_string()));
@@ -338,36 +474,34 @@ impl Layout {
     }
 
     /// The index of an address in a region.
-    fn index(&self, class: usize, own: bool, (first, length): (Slot, usize), address: Model) -> Model {
+    fn index(
+        &self,
+        class: usize,
+        access: usize,
+        own: bool,
+        (first, length): (Slot, usize),
+        address: Model,
+    ) -> Model {
         let (start, end) = (address_number(first), address_number(first + length));
-        let inside = |address: Value| start <= address && address < end;
+        let misfits = &self.misfits[access];
         if let Model::Constant(address) = address
-            && inside(address)
+            && start <= address
+            && address < end
         {
-            return Model::Constant(address - start);
+            let slot = (address - ADDRESSES) as Slot;
+            let misfit = misfits.iter().any(|gap| gap.contains(slot));
+            return if misfit { beyond() } else { Model::Constant(address - start) };
         }
-        let compare =
-            |operator, left: &Model, right: Value| binary(operator, left.clone(), Model::Constant(right));
-        let between = |low: Value, high: Value| {
-            let (above, below) =
-                (compare(Binary::GreaterEqual, &address, low), compare(Binary::Less, &address, high));
-            binary(Binary::And, above, below)
-        };
         let choose = |condition, then, other| Model::If(Box::new(condition), Box::new(then), Box::new(other));
-        let memory = between(address_number(0), address_number(self.end));
+        let memory = between(&address, 0, self.end);
         let outside = choose(memory, beyond(), self.astray());
-        let mut index = choose(between(start, end), plus(address.clone(), -start), outside);
+        let inside = between(&address, first, first + length);
+        let mut index = choose(inside, plus(address.clone(), -start), outside);
+        for gap in misfits.iter() {
+            index = choose(gap.hit(&address), beyond(), index);
+        }
         for gap in self.gaps.get(&class).into_iter().flatten().filter(|_| !own) {
-            let hit = match gap.every {
-                None => compare(Binary::Equal, &address, address_number(gap.first)),
-                Some((stride, length)) => {
-                    let offset = plus(address.clone(), -address_number(gap.first));
-                    let rest = binary(Binary::Remainder, offset, Model::Constant(stride as Value));
-                    let within = between(address_number(gap.first), address_number(gap.first + length));
-                    binary(Binary::And, within, compare(Binary::Equal, &rest, 0))
-                }
-            };
-            index = choose(hit, self.astray(), index);
+            index = choose(gap.hit(&address), self.astray(), index);
         }
         index
     }
@@ -383,11 +517,11 @@ impl Layout {
         if slot & REGION != 0 {
             let class = lowering.pointers.representative(lowering.accesses[slot & !REGION].class);
             let own = lowering.accesses[slot & !REGION].ty == Type::Void;
-            return match self.regions.get(&class.0) {
-                Some(&(first, length)) => (first, length, self.index(class.0, own, (first, length), index)),
-                // No object is there: every address is wrong.
-                None => (0, 1, self.index(class.0, own, (0, 0), index)),
-            };
+            // Where no object is, every address is wrong.
+            let region = self.regions.get(&class.0).copied();
+            let index = self.index(class.0, slot & !REGION, own, region.unwrap_or_default(), index);
+            let (first, length) = region.unwrap_or((0, 1));
+            return (first, length, index);
         }
         let length = if length == usize::MAX { self.lengths[slot >> PART_BITS] } else { length };
         (self.slot(slot), length, self.inside(length, index))

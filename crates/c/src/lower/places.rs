@@ -113,7 +113,15 @@ impl Lowering<'_> {
                     // A member of a value, such as that of a call.
                     _ => self.copy_of(object)?,
                 };
-                Ok(place.plus(offset))
+                Ok(match place.plus(offset) {
+                    // What is accessed is the member, whatever else is where the struct is expected.
+                    Target::Region(access, address) => {
+                        let Access { class, span, .. } = self.accesses[access];
+                        self.accesses.push(Access { class, ty: expr.ty.clone(), span });
+                        Target::Region(self.accesses.len() - 1, address)
+                    }
+                    place => place,
+                })
             }
             ExprKind::Deref(pointer) => {
                 let address = self.address(pointer)?;

@@ -165,6 +165,7 @@ impl Lowering<'_> {
                 && !self.pointers.escapes.contains(&variable)
             {
                 let place = self.variable(variable, span)?;
+                self.declarations.push(self.here);
                 self.store(&place, super::input::any_of(*int), span)?;
             }
             return Ok(());

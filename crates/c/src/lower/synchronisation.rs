@@ -585,51 +585,19 @@ impl Lowering<'_> {
         }
     }
 
-    /// Notes an atomic operation whose memory order is weaker than sequential consistency.
-    fn note_order(&mut self, name: &str, arguments: &[Expr], span: Span) {
+    /// The memory order of an atomic operation, if it is weaker than sequential consistency.
+    fn weak_order(&mut self, name: &str, arguments: &[Expr]) -> Option<&'static str> {
         let orders = if name.contains("compare_exchange") { 2 } else { 1 };
-        if !name.starts_with("__atomic_") || self.lowered.weak.is_some() {
-            return;
-        }
-        for order in arguments.iter().rev().take(orders) {
-            let word = match self.constant_value(order) {
-                Some(5) => continue,
-                Some(0) => "memory_order_relaxed",
-                Some(1) => "memory_order_consume",
-                Some(2) => "memory_order_acquire",
-                Some(3) => "memory_order_release",
-                Some(4) => "memory_order_acq_rel",
-                _ => "a memory order that is computed",
-            };
-            self.lowered.weak = Some((span, word));
-        }
-    }
-
-    /// Evaluates the memory orders of an atomic operation. One that is weaker than sequentially consistent may not order the
-    /// accesses around it, and races that are there for this reason only would not be seen.
-    fn orders(&mut self, name: &str, arguments: &[Expr], span: Span) -> Result<()> {
-        const SEQUENTIALLY_CONSISTENT: i128 = 5;
-        if !name.starts_with("__atomic_") {
-            return Ok(());
-        }
-        let from = match name.trim_start_matches("__atomic_") {
-            "load_n" | "test_and_set" | "clear" => 1,
-            "exchange" => 3,
-            name if name.starts_with("compare_exchange") => 4,
-            _ => 2,
-        };
-        let mut weak = false;
-        for order in arguments.iter().skip(from) {
-            self.effect(order)?;
-            weak |= self.constant_value(order) != Some(SEQUENTIALLY_CONSISTENT);
-        }
-        if weak {
-            return refuse(
-                span,
-                format!("`{name}` with a weak memory order, which may not order other accesses"),
-            );
-        }
-        Ok(())
+        let arguments = arguments.iter().rev().take(orders).filter(|_| name.starts_with("__atomic_"));
+        arguments.rev().find_map(|order| match self.constant_value(order) {
+            Some(5) => None,
+            Some(0) => Some("memory_order_relaxed"),
+            Some(1) => Some("memory_order_consume"),
+            Some(2) => Some("memory_order_acquire"),
+            Some(3) => Some("memory_order_release"),
+            Some(4) => Some("memory_order_acq_rel"),
+            _ => Some("a memory order that is computed"),
+        })
     }
 
     /// The builtins of compilers for atomic operations.
@@ -639,18 +607,23 @@ impl Lowering<'_> {
         call: &Expr,
         arguments: &[Expr],
     ) -> Result<Option<Vec<Model>>> {
+        let before = self.here;
+        let done = self.atomically(name, call, arguments);
+        if let Some(order) = self.weak_order(name, arguments) {
+            self.weak.push(([before, self.here], call.span, order));
+        }
+        done
+    }
+
+    fn atomically(&mut self, name: &str, call: &Expr, arguments: &[Expr]) -> Result<Option<Vec<Model>>> {
         let span = call.span;
         let Some(word) = name.strip_prefix("__sync_").or_else(|| name.strip_prefix("__atomic_")) else {
             return Ok(None);
         };
         let Some(pointer) = arguments.first() else { return Ok(None) };
-        self.note_order(name, arguments, span);
         let inner = walk::through_casts(pointer);
         let Type::Pointer(ty) = inner.ty.plain() else { return Ok(None) };
         let ty = ty.plain().clone();
-        if self.property.races {
-            self.orders(name, arguments, span)?;
-        }
         let place = self.target_of(pointer)?;
         let old = self.load(&place, span);
         let word = word.strip_suffix("_n").unwrap_or(word);

@@ -144,6 +144,7 @@ impl Lowering<'_> {
             result: result.clone(),
             labels: HashMap::new(),
             atomic: None,
+            allocates: None,
             in_loop: false,
             loops: calls::jumps_back(body),
         });

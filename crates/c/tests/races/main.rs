@@ -216,6 +216,15 @@ fn memory_locations_are_told_apart() {
             Found::Race,
             "void *f(void *p) { *(int *)p = 1; return 0; } int main(void) { pthread_t t; int l = 0; pthread_create(&t, 0, f, &l); l = 2; }".to_string(),
         ),
+        // To free memory may change all of it.
+        (
+            Found::Race,
+            "struct s { int x, y; }; void *f(void *p) { return ((struct s *)p)->y ? p : 0; } int main(void) { pthread_t t; struct s *c = (struct s *)malloc(sizeof(struct s)); c->y = 1; pthread_create(&t, 0, f, c); free(c); }".to_string(),
+        ),
+        (
+            Found::None,
+            "struct s { int x, y; }; void *f(void *p) { return ((struct s *)p)->y ? p : 0; } int main(void) { pthread_t t; struct s *c = (struct s *)malloc(sizeof(struct s)), *d = (struct s *)malloc(sizeof(struct s)); c->y = 1; pthread_create(&t, 0, f, c); free(d); }".to_string(),
+        ),
         // The number of a thread is stored by the one that creates it.
         (
             Found::Race,
