@@ -376,8 +376,11 @@ fn listing(forms: &Forms) -> Strategy {
             let (few, modular) = (parts.remove(1), parts.remove(0));
             let bounded =
                 Strategy::Then(vec![modular, count(&COVERABILITY_PROOF, COVERABILITY_EARLY_BUDGET)]);
-            let lanes =
-                vec![(Duration::ZERO, bounded), (UNFOLD_HEAD_START, count(&Unfold, UNFOLD_EARLY_BUDGET))];
+            let mut lanes = vec![(Duration::ZERO, bounded)];
+            // With integers there is mostly no end of what can be unfolded, and views need the second core.
+            if !forms.task().is_some_and(|task| task.has_integers()) {
+                lanes.push((UNFOLD_HEAD_START, count(&Unfold, UNFOLD_EARLY_BUDGET)));
+            }
             parts.push(race(lanes, Some(UNFOLD_PATIENCE)));
             let lanes = vec![
                 (Duration::ZERO, few),
