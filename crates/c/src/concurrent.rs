@@ -54,27 +54,6 @@ pub struct Concurrent {
     main: Option<usize>,
 }
 
-/// Calls a function with the shared slots that a step accesses, how many from there, and whether they are written.
-pub fn accesses(op: &Op, see: &mut dyn FnMut(Slot, usize, bool)) {
-    for expr in op.expressions() {
-        expr.visit(&mut |part| match part {
-            Expr::Shared(slot) | Expr::NextShared(slot) => see(*slot, 1, false),
-            Expr::SharedElement(slot, length, ..) => see(*slot, *length, false),
-            _ => {}
-        });
-    }
-    for place in op.places() {
-        match &place.target {
-            Target::Shared(slot) => see(*slot, 1, true),
-            Target::SharedElement(slot, length, _) => see(*slot, *length, true),
-            Target::Local(_) | Target::LocalElement(..) | Target::Others(_) => {}
-        }
-    }
-    if let Op::Acquire(lock) | Op::Release(lock) = op {
-        see(lock.slot, lock.element.as_ref().map_or(1, |(length, _)| *length), true);
-    }
-}
-
 /// The locations that the threads of a template may be at, those of procedures that they call among them.
 pub fn locations_of(program: &Program, template: TemplateId) -> HashSet<LocationId> {
     let entry = program.procedures[program.templates[template].body].entry;
@@ -126,7 +105,7 @@ impl Concurrent {
         };
         for (accesses_of, reached) in concurrent.accesses.iter_mut().zip(&reached) {
             for edge in reached.iter().flat_map(|&location| &program.locations[location].edges) {
-                accesses(&edge.op, &mut |slot, length, writes| {
+                edge.op.shared_accesses(&mut |slot, length, writes| {
                     accesses_of[slot..slot + length].iter_mut().for_each(|access| access.add(writes));
                 });
             }
@@ -174,7 +153,7 @@ impl Concurrent {
             .collect();
         for (&location, &live) in &self.live {
             for edge in &program.locations[location].edges {
-                accesses(&edge.op, &mut |slot, length, writes| {
+                edge.op.shared_accesses(&mut |slot, length, writes| {
                     for (thread, main_accesses) in self.main_accesses.iter_mut().enumerate() {
                         if live >> thread & 1 == 1 {
                             main_accesses[slot..slot + length]
@@ -270,7 +249,7 @@ impl Concurrent {
             let last =
                 reached[thread].iter().flat_map(|&location| &program.locations[location].edges).all(|edge| {
                     let mut writes = false;
-                    accesses(&edge.op, &mut |first, length, written| {
+                    edge.op.shared_accesses(&mut |first, length, written| {
                         writes |= written && (first..first + length).contains(&slot);
                     });
                     !writes || program.locations[edge.to].edges.is_empty()
@@ -305,7 +284,7 @@ impl Concurrent {
                 continue;
             }
             let theirs = if Some(other) == self.main { &self.main_accesses[own] } else { all };
-            accesses(op, &mut |slot, length, writes| {
+            op.shared_accesses(&mut |slot, length, writes| {
                 seen |= theirs[slot..slot + length].iter().any(|access| access.conflicts(writes));
             });
         }
@@ -315,7 +294,7 @@ impl Concurrent {
     /// The same of a step of a procedure that anybody may call.
     fn sees_anywhere(&self, op: &Op) -> bool {
         let mut seen = false;
-        accesses(op, &mut |slot, length, writes| {
+        op.shared_accesses(&mut |slot, length, writes| {
             for slot in slot..slot + length {
                 let theirs = self.accesses.iter().map(|accesses| accesses[slot]);
                 seen |= theirs.clone().any(|access| access.conflicts(writes));
@@ -334,7 +313,7 @@ impl Concurrent {
 fn writes(program: &Program, location: LocationId, slot: Slot) -> bool {
     let mut found = false;
     for edge in &program.locations[location].edges {
-        accesses(&edge.op, &mut |first, length, written| {
+        edge.op.shared_accesses(&mut |first, length, written| {
             found |= written && (first..first + length).contains(&slot);
         });
     }
@@ -359,7 +338,7 @@ fn passed(program: &Program, edge: &Edge, lives: &[Life], mut live: Threads) -> 
     for (thread, life) in lives.iter().enumerate() {
         let Some(created) = life.created.filter(|&slot| slot < program.shared_slots()) else { continue };
         let mut raised = false;
-        accesses(&edge.op, &mut |first, length, written| {
+        edge.op.shared_accesses(&mut |first, length, written| {
             raised |= written && (first..first + length).contains(&created);
         });
         if raised {

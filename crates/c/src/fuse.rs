@@ -11,7 +11,7 @@
 //!
 //! The result has atomic sections where the program had none; sections of the program itself grow by what follows them.
 
-use crate::concurrent::{Concurrent, accesses, locations_of};
+use crate::concurrent::{Concurrent, locations_of};
 use allways_model::program::{
     Binary, Count, Edge, Expr, Location, LocationId, Op, ProcedureId, Program, Slot, TemplateId, Unary,
 };
@@ -36,7 +36,7 @@ pub fn fuse(program: &mut Program) {
     let main = program.templates.iter().find(|template| template.name == "main").map(|main| main.body);
     join(program, &|here, op| {
         let mut sees = false;
-        accesses(op, &mut |slot, length, _| sees |= visible[slot..slot + length].contains(&true));
+        op.shared_accesses(&mut |slot, length, _| sees |= visible[slot..slot + length].contains(&true));
         sees && Some(here) == main
     });
 }
@@ -62,7 +62,7 @@ fn join(program: &mut Program, shown: &dyn Fn(ProcedureId, &Op) -> bool) {
             let stops = here.edges.iter().any(|edge| {
                 concurrent.sees(here.procedure, number, &edge.op)
                     || shown(here.procedure, &edge.op)
-                    || alone && ways_of(&edge.op) > 1
+                    || alone && edge.op.ways() > 1
                     || matches!(
                         edge.op,
                         Op::AtomicBegin
@@ -129,7 +129,7 @@ fn cut_many_ways(program: &Program, inside: &[bool], cut: &mut [bool]) {
     while let Some((location, before)) = todo.pop() {
         let here = location.index();
         let edges = &program.locations[location].edges;
-        let choices = edges.iter().map(|edge| ways_of(&edge.op)).max().unwrap_or(1);
+        let choices = edges.iter().map(|edge| edge.op.ways()).max().unwrap_or(1);
         if before > 1 && choices > 1 && before.saturating_mul(choices) > MOST_WAYS && !inside[here] {
             cut[here] = true;
         }
@@ -139,22 +139,9 @@ fn cut_many_ways(program: &Program, inside: &[bool], cut: &mut [bool]) {
         }
         ways[here] = before;
         for edge in edges {
-            todo.push((edge.to, before.saturating_mul(ways_of(&edge.op)).min(MOST_WAYS + 1)));
+            todo.push((edge.to, before.saturating_mul(edge.op.ways()).min(MOST_WAYS + 1)));
         }
     }
-}
-
-/// How many ways choices lead to.
-fn ways_of(op: &Op) -> u64 {
-    let mut ways: u64 = 1;
-    op.expressions().for_each(|expr| {
-        expr.visit(&mut |part| {
-            if let Expr::Choose(low, high) = part {
-                ways = ways.saturating_mul(high.abs_diff(*low).saturating_add(1));
-            }
-        });
-    });
-    ways
 }
 
 /// Whether a thread may be stuck at a location with these edges.
@@ -241,7 +228,7 @@ pub(crate) fn visible_locations(program: &Program, stands: impl Fn(Slot) -> Slot
         let many = of.spawned || of.count != Count::Fixed(1);
         for location in locations_of(program, TemplateId(template)) {
             for edge in &program.locations[location].edges {
-                accesses(&edge.op, &mut |slot, length, written| {
+                edge.op.shared_accesses(&mut |slot, length, written| {
                     for slot in slot..slot + length {
                         let access = &mut found[stands(slot)];
                         access.many |= many || access.who.is_some_and(|who| who != template);

@@ -39,7 +39,7 @@ pub fn localise(program: &mut Program) {
         let here = location.procedure;
         let own = if single(program, here) { Owner::Body(here) } else { Owner::Others };
         for edge in &location.edges {
-            crate::concurrent::accesses(&edge.op, &mut |slot, length, _| {
+            edge.op.shared_accesses(&mut |slot, length, _| {
                 let first = variable_at(program, slot);
                 for (number, variable) in program.shared.iter().enumerate().skip(first) {
                     if variable.slot >= slot + length {

@@ -250,6 +250,40 @@ impl Op {
         };
         indices.chain(values).chain(one)
     }
+
+    /// Calls a function with the shared slots that the step may access: the first, how many, and whether it writes them.
+    pub fn shared_accesses(&self, see: &mut dyn FnMut(Slot, usize, bool)) {
+        for expr in self.expressions() {
+            expr.visit(&mut |part| match part {
+                Expr::Shared(slot) | Expr::NextShared(slot) => see(*slot, 1, false),
+                Expr::SharedElement(slot, length, ..) => see(*slot, *length, false),
+                _ => {}
+            });
+        }
+        for place in self.places() {
+            match &place.target {
+                Target::Shared(slot) => see(*slot, 1, true),
+                Target::SharedElement(slot, length, _) => see(*slot, *length, true),
+                Target::Local(_) | Target::LocalElement(..) | Target::Others(_) => {}
+            }
+        }
+        if let Op::Acquire(lock) | Op::Release(lock) = self {
+            see(lock.slot, lock.element.as_ref().map_or(1, |(length, _)| *length), true);
+        }
+    }
+
+    /// In how many ways the step can choose.
+    pub fn ways(&self) -> u64 {
+        let mut ways: u64 = 1;
+        self.expressions().for_each(|expr| {
+            expr.visit(&mut |part| {
+                if let Expr::Choose(low, high) = part {
+                    ways = ways.saturating_mul(high.abs_diff(*low).saturating_add(1));
+                }
+            });
+        });
+        ways
+    }
 }
 
 /// A point of control.

@@ -19,7 +19,7 @@ use crate::engine::{Engine, Figures, Info, Outcome, Setting, Takes};
 use crate::forms::Forms;
 use allways_evidence::{StopReason, Trace, Verdict};
 use allways_model::program::inputs::Inputs;
-use allways_model::program::{Expr, LocationId, Op, Program, Target};
+use allways_model::program::{Expr, LocationId, Op, Program};
 use allways_smt::bits::Session;
 use search::{Bounds, End, Found, Refuted, Search};
 use std::collections::HashSet;
@@ -175,7 +175,7 @@ fn quiet(program: &Program, counts: &[usize]) -> Vec<bool> {
         let mut used = vec![false; users.len()];
         for location in within(program, program.procedures[template.body].entry, &|_| false) {
             for edge in &program.locations[location].edges {
-                touched(&edge.op, &mut |slot, length, writes| {
+                edge.op.shared_accesses(&mut |slot, length, writes| {
                     for slot in slot..slot + length {
                         used[slot] = true;
                         written[slot] |= writes;
@@ -188,7 +188,7 @@ fn quiet(program: &Program, counts: &[usize]) -> Vec<bool> {
     let is_common = |slot: usize| users[slot] > 1 && written[slot];
     let sees = |op: &Op| {
         let mut sees = matches!(op, Op::Spawn(..) | Op::Fork(_) | Op::Wait(_) | Op::Broadcast(_));
-        touched(op, &mut |slot, length, _| sees |= (slot..slot + length).any(is_common));
+        op.shared_accesses(&mut |slot, length, _| sees |= (slot..slot + length).any(is_common));
         sees
     };
     each_step(program, &|location| program.locations[location].edges.iter().any(|edge| sees(&edge.op)))
@@ -242,25 +242,4 @@ fn within(program: &Program, from: LocationId, ends: &dyn Fn(&Op) -> bool) -> Ve
         }
     }
     found
-}
-
-/// Calls a function with the shared slots that a step may touch, the first and how many, and whether it writes them.
-fn touched(op: &Op, see: &mut dyn FnMut(usize, usize, bool)) {
-    for expr in op.expressions() {
-        expr.visit(&mut |part| match part {
-            Expr::Shared(slot) | Expr::NextShared(slot) => see(*slot, 1, false),
-            Expr::SharedElement(slot, length, ..) => see(*slot, *length, false),
-            _ => {}
-        });
-    }
-    for place in op.places() {
-        match &place.target {
-            Target::Shared(slot) => see(*slot, 1, true),
-            Target::SharedElement(slot, length, _) => see(*slot, *length, true),
-            _ => {}
-        }
-    }
-    if let Op::Acquire(lock) | Op::Release(lock) = op {
-        see(lock.slot, lock.element.as_ref().map_or(1, |(length, _)| *length), true);
-    }
 }

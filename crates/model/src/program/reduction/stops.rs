@@ -63,7 +63,7 @@ pub(crate) fn stops(reduction: &Reduction, company: &[Company]) -> Vec<bool> {
             !always_moves(&here.edges)
                 || here.edges.iter().any(|edge| {
                     !is_simple(&edge.op)
-                        || ways(&edge.op) > MOST_WAYS
+                        || edge.op.ways() > MOST_WAYS
                         || program.waits_for(edge.to).is_some()
                         || watched.tells(location, edge)
                         || accesses.others_see(location, &edge.op)
@@ -94,19 +94,6 @@ fn is_simple(op: &Op) -> bool {
         Op::Release(lock) => lock.element.is_none(),
         _ => false,
     }
-}
-
-/// In how many ways a step can choose.
-fn ways(op: &Op) -> u64 {
-    let mut ways: u64 = 1;
-    op.expressions().for_each(|expr| {
-        expr.visit(&mut |part| {
-            if let Expr::Choose(low, high) = part {
-                ways = ways.saturating_mul(high.abs_diff(*low).saturating_add(1));
-            }
-        });
-    });
-    ways
 }
 
 /// Makes threads stop once in each circle of locations that they would pass.
