@@ -6,6 +6,7 @@ use allways_engines::{Budget, Progress};
 use allways_evidence::StopReason;
 use clap::Args;
 use std::fs;
+use std::io::Read;
 use std::panic;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -124,7 +125,8 @@ impl Session {
         late: impl Fn(&StopReason) -> Duration,
         work: impl FnOnce(Sender<T>) + Send + 'static,
     ) -> Result<T, StopReason> {
-        const LOOK: Duration = Duration::from_millis(2);
+        // A result wakes this thread up; what it looks at meanwhile is the limits, and most checks take less than this.
+        const LOOK: Duration = Duration::from_millis(10);
         const SELDOM: Duration = Duration::from_millis(50);
         let (sender, receiver) = channel();
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,7 +211,7 @@ impl Meter {
     }
 
     fn peak(&self) -> usize {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let status = read_at_once("/proc/self/status").unwrap_or_default();
         let kilobytes =
             status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next());
         let reported =
@@ -219,9 +221,17 @@ impl Meter {
     }
 }
 
+/// What the system says in a file of a page at most. Its length is not known before, and to ask for it piece by piece takes as
+/// long as a part of a small check.
+fn read_at_once(path: &str) -> Option<String> {
+    let mut page = [0; 4096];
+    let length = fs::File::open(path).and_then(|mut file| file.read(&mut page)).ok()?;
+    String::from_utf8(page[..length].to_vec()).ok()
+}
+
 /// How much memory can be had without swapping, where the system says so.
 fn available() -> Option<usize> {
-    let information = fs::read_to_string("/proc/meminfo").ok()?;
+    let information = read_at_once("/proc/meminfo")?;
     let kilobytes = information.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     kilobytes.split_whitespace().next()?.parse::<usize>().ok()?.checked_mul(1024)
 }
