@@ -37,10 +37,13 @@ pub enum Subject<'a> {
     },
 }
 
+/// Asked now and then whether to stop, by several cores perhaps.
+pub type Stop<'a> = &'a (dyn Fn() -> Option<StopReason> + Sync);
+
 /// What a checker may use, and who watches it.
 pub struct Judge<'a> {
     /// Asked now and then whether to stop.
-    pub stop: &'a dyn Fn() -> Option<StopReason>,
+    pub stop: Stop<'a>,
     /// The solver for views; a process of its own is started for each certificate.
     pub solver: Settings,
     /// Sees every query to the solver on which acceptance rests.
@@ -49,7 +52,7 @@ pub struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// One with the usual solver.
-    pub fn new(stop: &'a dyn Fn() -> Option<StopReason>) -> Judge<'a> {
+    pub fn new(stop: Stop<'a>) -> Judge<'a> {
         Judge { stop, solver: Settings::default(), witness: None }
     }
 }

@@ -61,7 +61,8 @@
 //! for any thread of the kind, at the shared state after the step, no reachable state has it, and it need not be there.
 //!
 //! Cost: what a kind of threads can do from a (shared state, window) is worked out once (`mover`); a row then costs one
-//! look-up per kind and window in it, and one per successor.
+//! look-up per kind and window in it, and one per successor. Rows are looked at by all cores, each with what it has worked out
+//! itself; of what is wrong, the first in the order of rows is told.
 
 mod bad;
 mod mover;
@@ -71,13 +72,23 @@ use crate::products::Admitted;
 use crate::products::close::close;
 use crate::rejection::{Missing, Origin, Rejection, shorten};
 use crate::text::show_abstract;
-use crate::{Invariant, StopReason, Window, shape};
+use crate::{Invariant, Stop, StopReason, Window, shape};
 use allways_model::notation::{show_state, show_symbols};
 use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Pushdown, Rule, Shared, State, Symbol};
 use bad::Bad;
 use mover::{Fault, Gap, Mover, effects};
 use rows::{Rows, replace};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// How many rows a core takes at a time, and how many successors are looked up together.
+const SHARE: usize = 1 << 12;
+const TOGETHER: usize = 1 << 8;
+
+/// On more cores than this, what each works out again for itself outweighs what it saves.
+const MOST_CORES: usize = 4;
 
 /// Accepts an invariant that covers the initial states, covers every successor of each state that it covers, and
 /// contains no state that violates the property.
@@ -88,7 +99,7 @@ pub fn induct(
     system: &dyn Pushdown,
     property: &Property,
     invariant: &Invariant,
-    stop: &dyn Fn() -> Option<StopReason>,
+    stop: Stop<'_>,
 ) -> Result<(), Rejection> {
     let mut watch = Watch { stop, work: 0 };
     watch.ask()?;
@@ -104,20 +115,32 @@ pub fn induct(
     }
     let admitted = within.map(Admitted::new);
     let rows = Rows::new(invariant, &mut watch)?;
-    let mover = |kind| Mover::new(system, kind, invariant, admitted.as_ref());
-    let movers = (0..invariant.kinds.count()).map(mover).collect();
-    let mut checker = Checker { system, invariant, rows, movers };
+    let checker = || {
+        let mover = |kind| Mover::new(system, kind, invariant, admitted.as_ref());
+        let movers = (0..invariant.kinds.count()).map(mover).collect();
+        let bad = Bad::new(system, property, invariant);
+        Checker { system, invariant, rows: &rows, movers, bad, watch: Watch { stop, work: 0 } }
+    };
+    let mut first = checker();
     for state in system.initial() {
-        checker.check_initial(&state)?;
+        first.check_initial(&state)?;
     }
-    let mut bad = Bad::new(system, property, invariant);
-    let mut successor = vec![0; 1 + system.threads()];
-    for row in 0..invariant.states().len() {
-        let listed = checker.listed(row);
-        if let Some(renaming) = bad.renaming(listed) {
-            return Err(checker.reject_bad(row, &renaming));
+    let count = invariant.states().len();
+    let next = AtomicUsize::new(0);
+    let cores = thread::available_parallelism().map_or(1, usize::from).min(MOST_CORES);
+    // A core without a share for itself only waits for others.
+    let others = cores.min(count / SHARE).saturating_sub(1);
+    let wrong = thread::scope(|scope| {
+        let others: Vec<_> =
+            (0..others).map(|_| scope.spawn(|| checker().check_shares(count, &next))).collect();
+        let mut results = vec![first.check_shares(count, &next)];
+        for other in others {
+            results.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        checker.check_successors(row, &mut successor, &mut watch)?;
+        results.into_iter().filter_map(Result::err).min_by_key(|wrong| wrong.share)
+    });
+    if let Some(wrong) = wrong {
+        return Err(wrong.why);
     }
     match system.incomplete() {
         Some(why) => Err(Rejection::Stopped(StopReason::GaveUp(why))),
@@ -125,12 +148,21 @@ pub fn induct(
     }
 }
 
+/// What is wrong with the first rows of a share.
+struct Wrong {
+    share: usize,
+    why: Rejection,
+}
+
+/// What one core uses.
 struct Checker<'a> {
     system: &'a dyn Pushdown,
     invariant: &'a Invariant,
-    rows: Rows<'a>,
+    rows: &'a Rows<'a>,
     /// One for each kind.
     movers: Vec<Mover<'a>>,
+    bad: Bad<'a>,
+    watch: Watch<'a>,
 }
 
 impl<'a> Checker<'a> {
@@ -174,14 +206,60 @@ impl<'a> Checker<'a> {
         Err(Rejection::Missing { origin: Origin::Initial, missing, what })
     }
 
-    /// `to` is room for a row.
+    /// Takes one share of the rows after the other, until none is left or something is wrong.
+    fn check_shares(&mut self, count: usize, next: &AtomicUsize) -> Result<(), Wrong> {
+        loop {
+            let share = next.fetch_add(1, Ordering::Relaxed);
+            let start = share.saturating_mul(SHARE);
+            if start >= count {
+                return Ok(());
+            }
+            if let Err(why) = self.check_rows(start..count.min(start + SHARE)) {
+                // Shares before this one are in work or done; those after it do not matter any more.
+                next.store(usize::MAX / 2, Ordering::Relaxed);
+                return Err(Wrong { share, why });
+            }
+        }
+    }
+
+    fn check_rows(&mut self, range: Range<usize>) -> Result<(), Rejection> {
+        let rows = self.rows;
+        let mut batch = rows.batch();
+        let mut successor = vec![0; 1 + self.invariant.kinds.threads()];
+        // The first row whose successors wait in the batch.
+        let mut waiting = range.start;
+        for row in range.clone() {
+            let result = match self.bad.renaming(self.listed(row)) {
+                Some(renaming) => Err(self.reject_bad(row, &renaming)),
+                None => self.check_successors(row, &mut successor, |to| rows.ask(&mut batch, to)),
+            };
+            if batch.len() >= TOGETHER || result.is_err() || row + 1 == range.end {
+                if !rows.contain_all(&mut batch) {
+                    return Err(self.first_missing(waiting..row + 1));
+                }
+                waiting = row + 1;
+            }
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Looks once more at rows of which one has a successor that is missing, one by one.
+    fn first_missing(&mut self, range: Range<usize>) -> Rejection {
+        let rows = self.rows;
+        let mut successor = vec![0; 1 + self.invariant.kinds.threads()];
+        let mut check = |row| self.check_successors(row, &mut successor, |to| rows.contains(to)).err();
+        range.into_iter().find_map(&mut check).expect("one of the successors is missing")
+    }
+
+    /// `to` is room for a row; `there` says of a successor whether it is there, or will be looked up later.
     fn check_successors(
         &mut self,
         row: usize,
         to: &mut [u32],
-        watch: &mut Watch<'_>,
+        mut there: impl FnMut(&[u32]) -> bool,
     ) -> Result<(), Rejection> {
-        watch.spend(1)?;
+        self.watch.spend(1)?;
         let kinds = &self.invariant.kinds;
         let from = self.rows.get(row);
         let stands =
@@ -204,11 +282,11 @@ impl<'a> Checker<'a> {
                 let mut place = first;
                 for step in mover.moves_in(moves) {
                     let targets = mover.targets_of(step);
-                    watch.spend(targets.len())?;
+                    self.watch.spend(targets.len())?;
                     to[0] = step.rule.shared.0;
                     for &target in targets {
                         place = replace(to, members, place, target);
-                        if !self.rows.contains(to) {
+                        if !there(to) {
                             let gap = Gap::Window(self.invariant.windows[kind][target as usize].clone());
                             let fault = Fault::Missing(step.rule, gap);
                             return Err(self.reject_fault(row, kind, window, fault));
@@ -324,7 +402,7 @@ impl<'a> Checker<'a> {
 
 /// Asks whether to stop, every few thousand look-ups.
 struct Watch<'a> {
-    stop: &'a dyn Fn() -> Option<StopReason>,
+    stop: Stop<'a>,
     work: usize,
 }
 

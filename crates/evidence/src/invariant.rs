@@ -29,6 +29,7 @@
 //! is bad. That threads of one kind move alike is for the checker to test, too.
 
 use crate::Products;
+use crate::words::{Word, Words, pack};
 use allways_model::pushdown::{EMPTY, Shared, Symbol, Visible};
 use allways_model::symmetry::Kinds;
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,6 +115,71 @@ impl Invariant {
 
     /// How many visible states there are, all renamings counted.
     pub fn visible_count(&self) -> u128 {
-        self.visible().iter().map(|visible| self.kinds.orbit(&visible.tops)).fold(0, u128::saturating_add)
+        let number = |window: &Window| window.top().0;
+        let tops: Vec<Vec<u32>> =
+            self.windows.iter().map(|windows| windows.iter().map(number).collect()).collect();
+        let most = |thread: usize| tops[self.kinds.kind(thread)].iter().copied().max().unwrap_or(0);
+        let most_shared = self.states().map(|(shared, _)| shared.0).max().unwrap_or(0);
+        let most = [most_shared].into_iter().chain((0..self.kinds.threads()).map(most));
+        let bits: Vec<u32> = most.map(|most| u32::BITS - most.leading_zeros()).collect();
+        match bits.iter().map(|&bits| u64::from(bits)).sum::<u64>() {
+            ..u64::MARKED => self.count_visible::<u64>(&tops, &bits),
+            ..u128::MARKED => self.count_visible::<u128>(&tops, &bits),
+            _ => {
+                let orbit = |visible: &Visible| self.kinds.orbit(&visible.tops);
+                self.visible().iter().map(orbit).fold(0, u128::saturating_add)
+            }
+        }
+    }
+
+    /// The same, where shared state and tops fit into a word; without an allocation for each.
+    fn count_visible<W: Word>(&self, tops: &[Vec<u32>], bits: &[u32]) -> u128 {
+        let mut seen = Words::<W>::for_up_to(self.states().len());
+        let mut visible = vec![0; bits.len()];
+        let mut count = 0_u128;
+        for (shared, windows) in self.states() {
+            visible[0] = shared.0;
+            for (thread, &index) in windows.iter().enumerate() {
+                visible[1 + thread] = tops[self.kinds.kind(thread)][index as usize];
+            }
+            self.kinds.sort(&mut visible[1..]);
+            if seen.insert(pack(bits, &visible)) {
+                count = count.saturating_add(self.kinds.orbit(&visible[1..]));
+            }
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counted by listing them.
+    fn listed(invariant: &Invariant) -> u128 {
+        invariant.visible().iter().map(|visible| invariant.kinds.orbit(&visible.tops)).sum()
+    }
+
+    #[test]
+    fn visible_states_are_counted_as_they_are_listed() {
+        for (threads, largest) in [(2, 3), (3, 1 << 20), (4, 1 << 27), (5, u32::MAX - 1)] {
+            for kinds in [Kinds::distinct(threads), Kinds::new((0..threads).map(|thread| thread / 2))] {
+                let mut invariant = Invariant::new(kinds, 2);
+                for windows in &mut invariant.windows {
+                    // Two windows with each top.
+                    *windows = (0..6)
+                        .map(|number| {
+                            let symbols = vec![Symbol(largest - number / 2), Symbol(number % 2)];
+                            Window { symbols, more: false }
+                        })
+                        .collect();
+                }
+                for row in 0..200_u32 {
+                    invariant.rows.push(row % 5);
+                    invariant.rows.extend((0..threads as u32).map(|thread| row * (7 + thread) / 3 % 6));
+                }
+                assert_eq!(invariant.visible_count(), listed(&invariant), "{threads} threads");
+            }
+        }
     }
 }

@@ -33,8 +33,9 @@ pub mod text;
 pub mod trace;
 pub mod verdict;
 pub mod views;
+mod words;
 
-pub use certify::{Judge, Subject, certify};
+pub use certify::{Judge, Stop, Subject, certify};
 pub use counted::Counted;
 pub use exhaust::{Exhausted, exhaust};
 pub use induct::induct;

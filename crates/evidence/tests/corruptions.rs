@@ -2,11 +2,13 @@
 
 mod common;
 
+use allways_evidence::rejection::Origin;
 use allways_evidence::{Invariant, Rejection, StopReason, Trace, Window, induct, replay};
 use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Explicit, Shared, Stack, Symbol};
 use allways_model::symmetry::Kinds;
 use common::{add_state, check, figure_1, least, never, nothing, recursion, ring, system, trace};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Six steps of Figure 1, until thread 0 has moved with `6` on top of thread 1.
 fn long_trace(system: &Explicit) -> Trace {
@@ -351,12 +353,33 @@ fn many_states_and_a_stop() {
     assert_eq!(check(&system, &Property::default(), &invariant), Ok(()));
     println!("2^18 states, {} steps: {:?}", 18 << 18, started.elapsed());
 
-    let asked = std::cell::Cell::new(0);
-    let stop = || {
-        asked.set(asked.get() + 1);
-        (asked.get() > 100).then_some(StopReason::Time)
-    };
+    let asked = AtomicUsize::new(0);
+    let stop = || (asked.fetch_add(1, Ordering::Relaxed) >= 100).then_some(StopReason::Time);
     let stopped = induct(&system, &Property::default(), &invariant, &stop).unwrap_err();
     assert_eq!(stopped, Rejection::Stopped(StopReason::Time));
     assert_eq!(stopped.to_string(), "not checked to the end: the time limit was reached");
+}
+
+/// However many cores look at the rows.
+#[test]
+fn the_first_row_that_lacks_a_successor_is_named() {
+    let threads = 16;
+    let (system, whole) = flags(threads);
+    let width = 1 + threads;
+    for dropped in [[1, 40_000], [65_535, 30_000], [70, 65_534], [12_288, 12_289]] {
+        let mut invariant = whole.clone();
+        let kept = |number: &usize| !dropped.contains(number);
+        let numbers: Vec<usize> = (0..1 << threads).filter(kept).collect();
+        invariant.rows =
+            numbers.iter().flat_map(|&number| &whole.rows[number * width..][..width]).copied().collect();
+        // A state that is one flag away from a dropped one has it as a successor.
+        let lacks = |number: &usize| dropped.iter().any(|other| (number ^ other).is_power_of_two());
+        let first = numbers.iter().position(lacks).expect("some state is next to a dropped one");
+        for _ in 0..10 {
+            match check(&system, &Property::default(), &invariant) {
+                Err(Rejection::Missing { origin: Origin::Step { row, .. }, .. }) => assert_eq!(row, first),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }

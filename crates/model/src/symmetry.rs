@@ -88,7 +88,7 @@ impl Kinds {
     /// How many members an orbit has, given one of them; `u128::MAX` if there are more than that.
     pub fn orbit<T: Ord + Copy>(&self, locals: &[T]) -> u128 {
         let mut size = 1_u128;
-        for members in &self.members {
+        for members in self.members.iter().filter(|members| members.len() > 1) {
             let mut values: Vec<T> = members.iter().map(|&thread| locals[thread]).collect();
             values.sort_unstable();
             // Thread by thread a multinomial coefficient: each partial product is one, so division is exact.

@@ -8,15 +8,20 @@
 //! rejected where rules differ. That threads of one kind end alike is not taken on trust: some renaming is a deadlock if
 //! and only if some thread of a kind has not ended with a top that another thread of that kind has.
 
-use crate::Invariant;
+use crate::{Invariant, Window};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{Pushdown, Rule, Shared, Symbol};
 use allways_model::symmetry::Kinds;
+use hashbrown::HashSet;
 
 pub(super) struct Bad<'a> {
     system: &'a dyn Pushdown,
     invariant: &'a Invariant,
     patterns: Vec<Wanted<'a>>,
+    /// For each kind and window, whether some pattern wants its top on a thread of the kind.
+    wanted: Vec<Vec<bool>>,
+    /// Whether some pattern wants nothing of any thread.
+    of_shared: bool,
     deadlock: bool,
     /// The tops of the row at hand.
     tops: Vec<Symbol>,
@@ -31,17 +36,34 @@ struct Wanted<'a> {
 
 impl<'a> Bad<'a> {
     pub(super) fn new(system: &'a dyn Pushdown, property: &'a Property, invariant: &'a Invariant) -> Bad<'a> {
-        let patterns = property.bad.iter().map(|pattern| Wanted::new(pattern, &invariant.kinds)).collect();
-        let deadlock = property.deadlock;
-        Bad { system, invariant, patterns, deadlock, tops: Vec::new(), rules: Vec::new() }
+        let patterns: Vec<Wanted> =
+            property.bad.iter().map(|pattern| Wanted::new(pattern, &invariant.kinds)).collect();
+        let all: HashSet<(usize, Symbol)> =
+            patterns.iter().flat_map(|wanted| &wanted.counts).map(|count| (count.0, count.1)).collect();
+        let wanted = |(kind, windows): (usize, &Vec<Window>)| {
+            windows.iter().map(|window| all.contains(&(kind, window.top()))).collect()
+        };
+        Bad {
+            system,
+            invariant,
+            wanted: invariant.windows.iter().enumerate().map(wanted).collect(),
+            of_shared: patterns.iter().any(|wanted| wanted.counts.is_empty()),
+            patterns,
+            deadlock: property.deadlock,
+            tops: Vec::new(),
+            rules: Vec::new(),
+        }
     }
 
     /// A renaming of a row that is bad, if there is one.
     pub(super) fn renaming(&mut self, row: &[u32]) -> Option<Vec<u32>> {
-        if self.patterns.is_empty() && !self.deadlock {
+        let (invariant, numbers) = (self.invariant, row[1..].iter().enumerate());
+        // Most rows have nothing on any thread that a pattern wants there.
+        let wanted =
+            |(thread, &number): (usize, &u32)| self.wanted[invariant.kinds.kind(thread)][number as usize];
+        if !self.deadlock && !self.of_shared && !numbers.clone().any(wanted) {
             return None;
         }
-        let (invariant, numbers) = (self.invariant, row[1..].iter().enumerate());
         self.tops.clear();
         self.tops.extend(numbers.map(|(thread, &number)| invariant.window_of(thread, number).top()));
         match self.patterns.iter().find(|wanted| wanted.by(Shared(row[0]), &self.tops, &invariant.kinds)) {

@@ -3,18 +3,21 @@
 //! A row is in *canonical* form if the numbers of the threads of each kind ascend. Two rows are renamings of each other if
 //! and only if they have the same canonical form, so the set holds that form of each row, and is asked for that form.
 //!
-//! Where all columns fit into one machine word, or two, the set holds rows packed into that; else it is a table of row
-//! numbers over the flat array, in which each distinct row is once, by the number of its first occurrence. The hash
-//! function is seeded anew in each process, so that hostile evidence cannot choose rows that collide.
+//! Where all columns fit into one machine word, or two, the set holds rows packed into that ([`Words`]); else it is a table of
+//! row numbers over the flat array, in which each distinct row is once, by the number of its first occurrence. Hash functions
+//! are seeded anew in each process, so that hostile evidence cannot choose rows that collide.
+//!
+//! Nearly all time goes into waiting for memory that a look-up needs. So questions are gathered in a [`Batch`] and asked
+//! together.
 
 use super::Watch;
+use crate::words::{Word, Words, pack};
 use crate::{Invariant, Rejection};
 use allways_model::symmetry::Kinds;
 use hashbrown::hash_table::Entry;
-use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
+use hashbrown::{DefaultHashBuilder, HashTable};
 use std::borrow::Cow;
 use std::hash::BuildHasher;
-use std::ops::{BitOr, Shl};
 
 pub(super) struct Rows<'a> {
     width: usize,
@@ -28,9 +31,27 @@ pub(super) struct Rows<'a> {
 }
 
 enum Set {
-    One(HashSet<u64>),
-    Two(HashSet<u128>),
+    One(Words<u64>),
+    Two(Words<u128>),
     Many(HashTable<u32>, DefaultHashBuilder),
+}
+
+/// Rows that wait to be looked up together.
+pub(super) enum Batch {
+    One(Vec<u64>),
+    Two(Vec<u128>),
+    Many(Vec<u32>),
+}
+
+impl Batch {
+    /// How much is in it.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Batch::One(words) => words.len(),
+            Batch::Two(words) => words.len(),
+            Batch::Many(columns) => columns.len(),
+        }
+    }
 }
 
 impl<'a> Rows<'a> {
@@ -44,10 +65,10 @@ impl<'a> Rows<'a> {
         let most = [most_shared].into_iter().chain((0..kinds.threads()).map(most));
         let bits: Vec<u32> = most.map(|most| u32::BITS - most.leading_zeros()).collect();
         let count = invariant.states().len();
-        let set = match bits.iter().map(|&bits| u64::from(bits)).sum() {
-            0..=64_u64 => Set::One(HashSet::with_capacity(count)),
-            65..=128 => Set::Two(HashSet::with_capacity(count)),
-            129.. => Set::Many(HashTable::with_capacity(count), DefaultHashBuilder::default()),
+        let set = match bits.iter().map(|&bits| u64::from(bits)).sum::<u64>() {
+            ..u64::MARKED => Set::One(Words::for_up_to(count)),
+            ..u128::MARKED => Set::Two(Words::for_up_to(count)),
+            _ => Set::Many(HashTable::with_capacity(count), DefaultHashBuilder::default()),
         };
         let rows = canonical(&invariant.rows, kinds, watch)?;
         let mut rows = Rows { width, rows, most_shared, bits, set };
@@ -63,8 +84,8 @@ impl<'a> Rows<'a> {
         let at = |number: usize| &rows[number * width..][..width];
         let row = at(number);
         match &mut self.set {
-            Set::One(set) => drop(set.insert(pack(&self.bits, row))),
-            Set::Two(set) => drop(set.insert(pack(&self.bits, row))),
+            Set::One(words) => drop(words.insert(pack(&self.bits, row))),
+            Set::Two(words) => drop(words.insert(pack(&self.bits, row))),
             Set::Many(table, hasher) => {
                 let hash = |&other: &u32| hasher.hash_one(at(other as usize));
                 let same = |&other: &u32| at(other as usize) == row;
@@ -80,22 +101,59 @@ impl<'a> Rows<'a> {
         &self.rows[row * self.width..][..self.width]
     }
 
+    /// Room for questions.
+    pub(super) fn batch(&self) -> Batch {
+        match self.set {
+            Set::One(_) => Batch::One(Vec::new()),
+            Set::Two(_) => Batch::Two(Vec::new()),
+            Set::Many(..) => Batch::Many(Vec::new()),
+        }
+    }
+
+    /// Puts a row in canonical form, all of whose windows are listed, to those that are to be looked up. `false` if it is
+    /// clear at once that it is not there.
+    pub(super) fn ask(&self, batch: &mut Batch, row: &[u32]) -> bool {
+        match batch {
+            Batch::One(words) => words.push(pack(&self.bits, row)),
+            Batch::Two(words) => words.push(pack(&self.bits, row)),
+            Batch::Many(columns) => columns.extend_from_slice(row),
+        }
+        // A larger number does not fit into its bits.
+        row[0] <= self.most_shared
+    }
+
+    /// Whether all rows are there that were asked for since the last time.
+    pub(super) fn contain_all(&self, batch: &mut Batch) -> bool {
+        match (&self.set, batch) {
+            (Set::One(set), Batch::One(words)) => {
+                let all = set.contain_all(words);
+                words.clear();
+                all
+            }
+            (Set::Two(set), Batch::Two(words)) => {
+                let all = set.contain_all(words);
+                words.clear();
+                all
+            }
+            (Set::Many(..), Batch::Many(columns)) => {
+                let all = columns.chunks_exact(self.width).all(|row| self.contains(row));
+                columns.clear();
+                all
+            }
+            _ => false,
+        }
+    }
+
     /// Whether there is a row with this canonical form. All its windows are listed.
     pub(super) fn contains(&self, row: &[u32]) -> bool {
         match &self.set {
-            Set::One(set) => row[0] <= self.most_shared && set.contains(&pack::<u64>(&self.bits, row)),
-            Set::Two(set) => row[0] <= self.most_shared && set.contains(&pack::<u128>(&self.bits, row)),
+            Set::One(words) => row[0] <= self.most_shared && words.contains(pack(&self.bits, row)),
+            Set::Two(words) => row[0] <= self.most_shared && words.contains(pack(&self.bits, row)),
             Set::Many(table, hasher) => {
                 table.find(hasher.hash_one(row), |&other| self.get(other as usize) == row).is_some()
             }
         }
     }
-}
-
-/// One column after another. Each number fits into its bits, so different rows give different words.
-fn pack<W: From<u32> + Shl<u32, Output = W> + BitOr<Output = W>>(bits: &[u32], row: &[u32]) -> W {
-    let columns = row.iter().zip(bits);
-    columns.fold(W::from(0), |word, (&number, &bits)| word << bits | W::from(number))
 }
 
 /// All rows in canonical form; copied only if some are not.
