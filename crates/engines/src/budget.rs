@@ -31,6 +31,8 @@ pub struct Budget<'a> {
     /// Set from outside, such as by Ctrl-C.
     interrupt: Option<&'a AtomicBool>,
     cancelled: AtomicBool,
+    /// Called whenever somebody looks at this budget, or at a child of it.
+    poll: Option<&'a (dyn Fn() + Sync)>,
     parent: Option<&'a Budget<'a>>,
 }
 
@@ -50,6 +52,7 @@ impl<'a> Budget<'a> {
             progress: &|_| (),
             interrupt: None,
             cancelled: AtomicBool::new(false),
+            poll: None,
             parent: None,
         }
     }
@@ -84,6 +87,11 @@ impl<'a> Budget<'a> {
         Budget { interrupt: Some(interrupt), ..self }
     }
 
+    /// Call this whenever somebody looks at the budget, or at a child of it.
+    pub fn polling(self, poll: &'a (dyn Fn() + Sync)) -> Budget<'a> {
+        Budget { poll: Some(poll), ..self }
+    }
+
     /// The same limits, to be cancelled apart.
     pub fn child(&'a self) -> Budget<'a> {
         Budget {
@@ -93,6 +101,7 @@ impl<'a> Budget<'a> {
             progress: self.progress,
             interrupt: None,
             cancelled: AtomicBool::new(false),
+            poll: None,
             parent: Some(self),
         }
     }
@@ -136,6 +145,9 @@ impl<'a> Budget<'a> {
 
     fn is_cancelled(&self) -> bool {
         let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        if let Some(poll) = self.poll {
+            poll();
+        }
         set(&self.cancelled)
             || self.interrupt.is_some_and(set)
             || self.parent.is_some_and(Budget::is_cancelled)

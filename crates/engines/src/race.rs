@@ -1,12 +1,14 @@
 //! Several searches at once: the first that settles the question stops the others.
 //!
 //! The one race of this crate: [strategies](crate::strategy) race engines, CUBA's procedure two of its methods, coverability
-//! forward against backward. The first lane runs on the calling thread, so that a question it settles at once costs no more
-//! than a thread that never wakes up.
+//! forward against backward. The first lane runs on the calling thread. Lanes that give it a head start get a thread when that
+//! is over: whenever the first lane looks at its budget, it starts those that are due. So a question that is settled at once
+//! costs no thread at all.
 
 use crate::budget::Budget;
-use std::sync::{Condvar, Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
 
 /// One of those that run.
 pub struct Lane<'a, T> {
@@ -39,91 +41,65 @@ impl<T> Raced<T> {
     }
 }
 
-/// What those that have not started wait for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    HeadStart,
-    /// The first lane has ended and settled nothing: there is no reason to wait any longer.
-    Open,
-    Over,
-}
-
-struct Course {
-    stage: Mutex<Stage>,
-    changed: Condvar,
-}
-
-impl Course {
-    fn enter(&self, stage: Stage) {
-        let mut now = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        if *now != Stage::Over {
-            *now = stage;
-        }
-        self.changed.notify_all();
-    }
-
-    /// Waits for a head start of the others; says whether there is something left to do then.
-    fn wait(&self, time: Duration) -> bool {
-        let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(stage, time, |stage| *stage == Stage::HeadStart);
-        *waited.unwrap_or_else(PoisonError::into_inner).0 != Stage::Over
-    }
-}
-
-/// Runs the lanes side by side until one [settles](Raced::winner) the question. When the first lane has ended without that, the
-/// others go on for so long at most, if `patience` is given.
+/// Runs the lanes side by side until one [settles](Raced::winner) the question. When the first lane has ended without that, all
+/// others start at the latest, and go on for so long at most, if `patience` is given.
 pub fn race<T: Send>(
     lanes: &[Lane<'_, T>],
     settles: impl Fn(&T) -> bool + Sync,
     patience: Option<Duration>,
     budget: &Budget,
 ) -> Raced<T> {
-    let (Some((first, others)), shared) = (lanes.split_first(), budget.child()) else {
+    let [_, others @ ..] = lanes else {
         return Raced { winner: None, results: Vec::new() };
     };
-    let course = Course { stage: Mutex::new(Stage::HeadStart), changed: Condvar::new() };
+    let shared = budget.child();
+    let began = Instant::now();
     let winner = Mutex::new(None);
-    let ended = |index: usize, result: &T| {
-        if settles(result) {
+    let run = |index: usize, budget: &Budget| {
+        let result = (lanes[index].run)(budget);
+        if settles(&result) {
             winner.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(index);
             shared.cancel();
-            course.enter(Stage::Over);
         }
+        result
     };
-    let mut results = Vec::with_capacity(lanes.len());
-    std::thread::scope(|scope| {
+    let mut results: Vec<Option<T>> = lanes.iter().map(|_| None).collect();
+    thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel::<()>();
-        let runners: Vec<_> = others
-            .iter()
-            .enumerate()
-            .map(|(index, lane)| {
-                let (shared, course, ended, sender) = (&shared, &course, &ended, sender.clone());
-                scope.spawn(move || {
-                    // Dropped at the end, also by a panic: then nobody waits for this lane any more.
-                    let _running = sender;
-                    if !course.wait(lane.after) || shared.check().is_err() {
-                        return None;
-                    }
-                    let result = (lane.run)(shared);
-                    ended(index + 1, &result);
-                    Some(result)
-                })
+        let runners: Mutex<Vec<Option<ScopedJoinHandle<'_, T>>>> =
+            Mutex::new(others.iter().map(|_| None).collect());
+        let start = |index: usize| {
+            let (run, shared, running) = (&run, &shared, sender.clone());
+            scope.spawn(move || {
+                // Dropped at the end, also by a panic: then nobody waits for this lane any more.
+                let _running = running;
+                run(index, shared)
             })
-            .collect();
+        };
+        let start_due = |all: bool| {
+            let mut runners = runners.lock().unwrap_or_else(PoisonError::into_inner);
+            let waiting = runners.iter_mut().enumerate().filter(|(_, runner)| runner.is_none());
+            for (index, runner) in waiting {
+                if (all || began.elapsed() >= others[index].after) && shared.check().is_ok() {
+                    *runner = Some(start(index + 1));
+                }
+            }
+        };
+        let poll = || start_due(false);
+        poll();
+        results[0] = Some(run(0, &shared.child().polling(&poll)));
+        start_due(true);
+        let runners = std::mem::take(&mut *runners.lock().unwrap_or_else(PoisonError::into_inner));
         drop(sender);
-        let result = (first.run)(&shared);
-        ended(0, &result);
-        results.push(Some(result));
-        course.enter(Stage::Open);
         // Nothing is ever sent: the receiver wakes up when all lanes have ended.
         if let Some(patience) = patience
             && receiver.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout)
         {
             shared.cancel();
-            course.enter(Stage::Over);
         }
-        for runner in runners {
-            results.push(runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        for (result, runner) in results[1..].iter_mut().zip(runners) {
+            *result =
+                runner.map(|runner| runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
     });
     Raced { winner: winner.into_inner().unwrap_or_else(PoisonError::into_inner), results }
@@ -158,6 +134,19 @@ mod tests {
         let lanes = [Lane::new(&|_| 0), Lane::new(&spin)];
         let raced = race(&lanes, |&result| result > 0, Some(Duration::from_millis(20)), &Budget::unlimited());
         assert_eq!((raced.winner, raced.results), (None, vec![Some(0), Some(0)]));
+    }
+
+    #[test]
+    fn lanes_start_when_their_head_start_is_over_although_the_first_goes_on() {
+        let soon = Lane { after: Duration::from_millis(5), run: &|_| 3 };
+        let raced = race(&[Lane::new(&spin), soon], |&result| result > 0, None, &Budget::unlimited());
+        assert_eq!((raced.winner, raced.results), (Some(1), vec![Some(0), Some(3)]));
+        // In a race within the first lane, too.
+        let inner =
+            |budget: &Budget| race(&[Lane::new(&spin), Lane::new(&spin)], |_| false, None, budget).best();
+        let soon = Lane { after: Duration::from_millis(5), run: &|_| 3 };
+        let raced = race(&[Lane::new(&inner), soon], |&result| result > 0, None, &Budget::unlimited());
+        assert_eq!(raced.winner, Some(1));
     }
 
     #[test]
