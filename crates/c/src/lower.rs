@@ -29,6 +29,7 @@ mod conditions;
 mod constants;
 mod crowds;
 mod expressions;
+mod fields;
 mod heap;
 mod input;
 mod keys;
@@ -208,6 +209,10 @@ struct Lowering<'u> {
     special: HashMap<LocationId, (places::Target, Kind)>,
     /// Where memory of a class is freed.
     frees: HashMap<LocationId, Class>,
+    /// Bit-fields that are stored by name.
+    stored_fields: HashSet<(usize, usize)>,
+    /// Where the storage unit of a bit-field is read, and where it is written back.
+    rewritten: Vec<[LocationId; 2]>,
     /// Where variables are declared without a value.
     declarations: Vec<LocationId>,
     /// Where threads are joined.
@@ -324,6 +329,8 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         signals: Vec::new(),
         special: HashMap::new(),
         frees: HashMap::new(),
+        stored_fields: fields::stored(unit),
+        rewritten: Vec::new(),
         declarations: Vec::new(),
         joined: Vec::new(),
         skips_joins: false,

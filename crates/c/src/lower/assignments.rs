@@ -112,7 +112,7 @@ impl Lowering<'_> {
             return Ok(if before { kept } else { self.load(&place, span) });
         }
         let old = self.kept(old, span)?;
-        self.store(&place, compute(old.clone()), span)?;
+        self.store_field(to, place, compute(old.clone()), span)?;
         Ok(if before { old } else { compute(old) })
     }
 
@@ -146,7 +146,7 @@ impl Lowering<'_> {
             self.store(&place, stored, span)?;
             return Ok(self.load(&place, span));
         }
-        self.store(&place, stored.clone(), span)?;
+        self.store_field(to, place, stored.clone(), span)?;
         Ok(stored)
     }
 }

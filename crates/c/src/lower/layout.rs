@@ -164,6 +164,7 @@ impl Lowering<'_> {
             one_name_each_local(&mut procedure.locals);
         }
         self.judge_weak_orders(&mut program);
+        self.judge_fields(&mut program);
         crate::indeterminate::forget_unread(&mut program);
         crate::indeterminate::choose_when_read(&mut program, &self.declarations);
         if (self.skips_joins || !self.many.is_empty()) && !self.joined.is_empty() {
