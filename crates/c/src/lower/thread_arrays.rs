@@ -43,7 +43,8 @@ pub(super) fn find(unit: &Unit, main: FunctionId) -> ThreadArrays<'_> {
         jumps |= matches!(stmt.kind, StmtKind::Label(..) | StmtKind::Goto(_));
     });
     for (index, stmt) in body.iter().enumerate().filter(|_| !jumps) {
-        if let Some((array, length)) = allocated(unit, stmt)
+        let before = index.checked_sub(1).map(|before| &body[before]);
+        if let Some((array, length)) = allocated(unit, before, stmt)
             && let Some(roles) = roles(unit, body, index, array, length)
         {
             found.roles.insert(stmt, Role::Memory);
@@ -58,27 +59,49 @@ pub(super) fn find(unit: &Unit, main: FunctionId) -> ThreadArrays<'_> {
     found
 }
 
-/// The array that a statement allocates, and the variable that is its length.
-fn allocated(unit: &Unit, stmt: &Stmt) -> Option<(VariableId, VariableId)> {
-    let (array, value) = match &stmt.kind {
-        StmtKind::Declare(array, Some(initial)) => match &initial[..] {
-            [one] if one.path.is_empty() => (*array, &one.value),
-            _ => return None,
+/// The variable that a statement declares with a single value, and the value.
+fn declared(stmt: &Stmt) -> Option<(VariableId, &Expr)> {
+    match &stmt.kind {
+        StmtKind::Declare(variable, Some(initial)) => match &initial[..] {
+            [one] if one.path.is_empty() => Some((*variable, &one.value)),
+            _ => None,
         },
+        _ => None,
+    }
+}
+
+/// The type of the elements of an array in memory.
+fn element_of(unit: &Unit, array: VariableId) -> Option<&Type> {
+    match unit.variables[array.0].ty.plain() {
+        Type::Pointer(element) => match element.plain() {
+            Type::Array(element, None) => Some(element),
+            element => Some(element),
+        },
+        _ => None,
+    }
+}
+
+/// The array that a statement allocates, and the variable that is its length. The size of an array of computed length is a
+/// variable that is declared before it.
+fn allocated(unit: &Unit, before: Option<&Stmt>, stmt: &Stmt) -> Option<(VariableId, VariableId)> {
+    let (array, value) = match &stmt.kind {
+        StmtKind::Declare(..) => declared(stmt)?,
         StmtKind::Expr(Expr { kind: ExprKind::Assign(to, value), .. }) => match to.kind {
             ExprKind::Variable(array) => (array, &**value),
             _ => return None,
         },
         _ => return None,
     };
-    let Type::Pointer(element) = unit.variables[array.0].ty.plain() else { return None };
-    let size = i128::from(slots::bytes(unit, element)?);
+    let size = i128::from(slots::bytes(unit, element_of(unit, array)?)?);
     let (name, arguments) = called(unit, walk::through_casts(value))?;
     let (left, right) = match (name, arguments) {
-        ("malloc" | "__builtin_alloca", [bytes]) => match &through_widening(bytes).kind {
-            ExprKind::Binary(Binary::Times, left, right) => (&**left, &**right),
-            _ => return None,
-        },
+        ("malloc" | "__builtin_alloca", [bytes]) => {
+            let computed = before.and_then(declared).filter(|(size, _)| loaded(bytes) == Some(*size));
+            match &through_widening(computed.map_or(bytes, |(_, value)| value)).kind {
+                ExprKind::Binary(Binary::Times, left, right) => (&**left, &**right),
+                _ => return None,
+            }
+        }
         ("calloc", [left, right]) => (left, right),
         _ => return None,
     };
@@ -171,7 +194,14 @@ fn over_threads<'u>(
     let (name, arguments) = called(unit, walk::through_casts(expr))?;
     let is_element = |pointer: &Expr| match &walk::through_casts(pointer).kind {
         ExprKind::PointerAdd(pointer, offset) => {
-            loaded(pointer) == Some(array) && loaded(through_widening(offset)) == Some(index)
+            let whole = match &pointer.kind {
+                ExprKind::AddressOf(place) => match &place.kind {
+                    ExprKind::Deref(whole) => whole,
+                    _ => pointer,
+                },
+                _ => pointer,
+            };
+            loaded(whole) == Some(array) && loaded(through_widening(offset)) == Some(index)
         }
         _ => false,
     };
@@ -236,7 +266,7 @@ fn may_overflow(unit: &Unit, array: VariableId, length: VariableId) -> bool {
         crate::typed::DataModel::Ilp32 => 32,
         crate::typed::DataModel::Lp64 => 64,
     };
-    let Type::Pointer(element) = unit.variables[array.0].ty.plain() else { return true };
+    let Some(element) = element_of(unit, array) else { return true };
     let Type::Int(int) = unit.variables[length.0].ty.plain() else { return true };
     let most = (1_u128 << (int.bits - u8::from(int.signed))) - 1;
     slots::bytes(unit, element).is_none_or(|size| most * u128::from(size) >= 1_u128 << word)
