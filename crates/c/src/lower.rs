@@ -35,6 +35,7 @@ mod input;
 mod keys;
 mod layout;
 mod memory;
+mod moves;
 mod mutexes;
 mod places;
 mod rounds;
@@ -209,6 +210,10 @@ struct Lowering<'u> {
     special: HashMap<LocationId, (places::Target, Kind)>,
     /// Where memory of a class is freed.
     frees: HashMap<LocationId, Class>,
+    /// Whether memory may be more than arrays of scalars.
+    has_records: bool,
+    /// Moves of pointers.
+    moves: Vec<moves::Move>,
     /// Bit-fields that are stored by name.
     stored_fields: HashSet<(usize, usize)>,
     /// Where the storage unit of a bit-field is read, and where it is written back.
@@ -329,6 +334,8 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         signals: Vec::new(),
         special: HashMap::new(),
         frees: HashMap::new(),
+        has_records: moves::has_records(unit),
+        moves: Vec::new(),
         stored_fields: fields::stored(unit),
         rewritten: Vec::new(),
         declarations: Vec::new(),

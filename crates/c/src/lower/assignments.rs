@@ -3,7 +3,8 @@
 //! The right side is evaluated before the place, as gcc does without optimisation. An update such as `x += 1` reads, computes and
 //! writes, in two steps unless the place is atomic.
 
-use super::expressions::{acts, applied, converted, integer, not, number, truth, wrapped};
+use super::expressions::{acts, applied, chooses, converted, integer, not, number, truth, wrapped};
+use super::moves::guarded;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
 use crate::typed::{Expr, ExprKind, Int, Type};
@@ -46,8 +47,12 @@ impl Lowering<'_> {
                 let size = self.pointee_size(&to.ty, span)?;
                 let index = self.value(index)?;
                 let index = if acts(to) { self.kept(index, span)? } else { self.settled(index, span)? };
+                let index = if chooses(&index) { self.kept(index, span)? } else { index };
                 let offset = binary(Operator::Times, index, Model::Constant(size));
-                self.update(to, wanted, false, span, |old| binary(Operator::Plus, old, offset.clone()))
+                let mark = self.mark_move(to);
+                self.update(to, wanted, false, span, |old| {
+                    guarded(mark, old.clone(), binary(Operator::Plus, old, offset.clone()))
+                })
             }
             ExprKind::Step(to, by, before) => match to.ty.plain() {
                 Type::Float(_) => {
@@ -57,8 +62,9 @@ impl Lowering<'_> {
                 Type::Pointer(_) => {
                     let size = self.pointee_size(&to.ty, span)?;
                     let by = Value::from(*by) * size;
+                    let mark = self.mark_move(to);
                     self.update(to, wanted, *before, span, |old| {
-                        binary(Operator::Plus, old, Model::Constant(by))
+                        guarded(mark, old.clone(), binary(Operator::Plus, old, Model::Constant(by)))
                     })
                 }
                 Type::Int(Int { bits: 1, .. }) => {
