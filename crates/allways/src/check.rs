@@ -113,7 +113,9 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
         let what = "--explain is for programs and pushdown systems".to_string();
         return Err(CheckError::Unsupported(NoEngine { what, help: "leave out --explain".to_string() }));
     }
-    let outcome = Strategy::of(engine, &forms).run(&forms, budget);
+    // Where a task may do more than the program, half of the time is for counterexamples of one that does not.
+    let half = task.exact.as_ref().and_then(|_| budget.time_left()).map(|left| budget.within(left / 2));
+    let outcome = Strategy::of(engine, &forms).run(&forms, half.as_ref().unwrap_or(budget));
     let mut outcome = outcome
         .unwrap_or_else(|| Outcome::unknown(StopReason::GaveUp("nothing applies".to_string())))
         .by(engine.info());
@@ -122,13 +124,15 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
         outcome.verdict = Verdict::Unknown(StopReason::GaveUp(why.clone()));
         outcome.certified = false;
     }
-    if let (Verdict::Unsafe(_), Some(why)) = (&outcome.verdict, &task.widened) {
-        if let Some(exact) = &task.exact {
-            let checked = check(exact, request, budget)?;
-            if matches!(checked.verdict, Verdict::Unsafe(_)) {
-                return Ok(checked);
-            }
+    if let (Verdict::Unsafe(_) | Verdict::Unknown(_), Some(exact)) = (&outcome.verdict, &task.exact)
+        && outcome.rejected.is_none()
+    {
+        let checked = check(exact, request, budget)?;
+        if matches!(checked.verdict, Verdict::Unsafe(_)) {
+            return Ok(checked);
         }
+    }
+    if let (Verdict::Unsafe(_), Some(why)) = (&outcome.verdict, &task.widened) {
         outcome.verdict =
             Verdict::Unknown(StopReason::GaveUp(format!("the counterexample may be none: {why}")));
         outcome.certified = false;

@@ -326,7 +326,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         allways_c::read(&own, &LineMap::identity(&own), *data_model, property)
     };
     let mut diagnostics = Diagnostics::default();
-    let mut left_out = Vec::new();
+    let (mut left_out, mut assumed) = (Vec::new(), Vec::new());
     let mut may_not_create = false;
     let (mut weak, mut exact, mut coarse) = (None, None, None);
     let (program, externals, widened) = match parsed {
@@ -334,6 +334,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
             left_out = lowered.left_out;
             may_not_create = lowered.may_not_create && lowered.main_may_exit;
             weak = lowered.weak;
+            assumed = lowered.assumed;
             exact = lowered.exact;
             coarse = lowered.coarse;
             (Some(lowered.program), lowered.externals, lowered.widened)
@@ -361,6 +362,9 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
             "assumed to have no effect and any result, since no body is known: {}",
             names.join(", ")
         ));
+    }
+    for (span, what) in assumed {
+        loaded.warnings.push(format!("assumed in line {}: {what}", span.line));
     }
     left_out.sort_by_key(|(span, _)| span.start);
     left_out.dedup();

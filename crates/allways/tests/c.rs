@@ -239,3 +239,71 @@ fn a_counterexample_does_not_go_through_a_join_that_does_not_wait() {
     let run = allways(&format!("certify {} {} {taken}", program.display(), evidence.display()));
     assert_eq!(run.code, 0, "{run:?}");
 }
+
+#[test]
+fn as_many_threads_as_an_input_says() {
+    let text = |bound: &str, between: &str, after: &str| {
+        format!(
+            "{THREADS}int __VERIFIER_nondet_int(void); void *malloc(unsigned long); void free(void *); int x;\n\
+             void *f(void *p) {{ __sync_fetch_and_add(&x, 1); return 0; }}\n\
+             int main() {{ int n = __VERIFIER_nondet_int(); if (n < 0) return 0;\n\
+             pthread_t *t = malloc({bound}); {between}\n\
+             for (int i = 0; i < n; i++) pthread_create(&t[i], 0, f, 0);\n\
+             for (int i = 0; i < n; i++) pthread_join(t[i], 0);\n{after} free(t); return 0; }}"
+        )
+    };
+    let race = "--property no-data-race --timeout 20s";
+    let whole = "n * sizeof(pthread_t)";
+    assert_eq!(check("thread-array", &text(whole, "", ""), race).code, 0);
+    // Who reads after all have ended does not race; but the joins do not wait in what is proved.
+    assert_ne!(check("thread-array-after", &text(whole, "", "int y = x;"), race).code, 10);
+    let before = text(whole, "", "").replace(
+        "for (int i = 0; i < n; i++) pthread_join",
+        "int y = x; for (int i = 0; i < n; i++) pthread_join",
+    );
+    assert_eq!(check("thread-array-before", &before, race).code, 10);
+    // After the loops, the index is the length.
+    let index = text(whole, "int i;", "if (i == 2 && x == 2) reach_error();").replace("for (int i", "for (i");
+    assert_eq!(check("thread-array-index", &index, "--property unreach-call").code, 10);
+    // Memory that is too small, or a length that changes, is none of this.
+    let unreached = "--property unreach-call --timeout 3s";
+    assert_eq!(
+        check("thread-array-small", &text("(unsigned char) (n * sizeof(pthread_t))", "", ""), unreached).code,
+        5
+    );
+    assert_eq!(check("thread-array-longer", &text(whole, "n = n + 1;", ""), unreached).code, 5);
+}
+
+#[test]
+fn pointers_are_not_moved_through_members_of_other_types() {
+    let text = |members: &str, place: &str, claim: &str| {
+        format!(
+            "void reach_error(void); struct s {{ {members} }} x; int *start(void *v) {{ return v; }}\n\
+             int main() {{ x.a = 1; x.b = 2; int *p = start({place}); if (!({claim})) reach_error(); return 0; }}"
+        )
+    };
+    let run = |name: &str, text: String| check(name, &text, "--property unreach-call --timeout 5s").code;
+    // In memory, `a` is two integers behind the start.
+    assert_eq!(run("moved-in", text("long l; int a, b;", "&x", "p[2] == 1")), 5);
+    assert_eq!(run("moved-over", text("int a; long l; int b;", "&x.a", "p[2] != 2")), 5);
+    assert_eq!(run("moved-within", text("long l; int a, b;", "&x.a", "p[1] == 2 && p + 2 - p == 2")), 0);
+    assert_eq!(run("moved-within-wrong", text("long l; int a, b;", "&x.a", "p[1] == 1")), 10);
+}
+
+#[test]
+fn functions_of_the_library_return_what_they_must() {
+    let text = |claim: &str| {
+        format!(
+            "void reach_error(void); int memcmp(const void *, const void *, unsigned long); int toupper(int);\n\
+             void *memmove(void *, const void *, unsigned long); int printf(const char *, ...); int atoi(const char *);\n\
+             char a[3] = {{1, 2, 3}}, b[3] = {{1, 2, 4}}; int v[4] = {{1, 2, 3, 4}};\n\
+             int main() {{ memmove(v + 1, v, 3 * sizeof(int)); if (!({claim})) reach_error(); return 0; }}"
+        )
+    };
+    let run =
+        |name: &str, claim: &str| check(name, &text(claim), "--property unreach-call --timeout 5s").code;
+    assert_eq!(run("memmove", "v[0] == 1 && v[1] == 1 && v[2] == 2 && v[3] == 3"), 0);
+    assert_eq!(run("memcmp", "memcmp(a, b, 2) == 0 && memcmp(a, b, 3) < 0 && toupper('q') == 'Q'"), 0);
+    assert_eq!(run("printed", "printf(\"abc\") == 0"), 10);
+    assert_eq!(run("atoi", "atoi(\"12\") == 12"), 5);
+}

@@ -60,17 +60,27 @@ pub fn read(
         .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
     let unit = strings::analyse(&text, map, model)?;
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
+    let mut few = match lowered.widened.is_empty() {
+        true => None,
+        false => lower::lower_few(&unit, property).ok(),
+    };
     if property.races {
-        if let Some(program) = lowered.exact.take() {
-            let mut exact = Lowered { program, ..lowered.clone() };
-            races::watch(&mut exact);
-            lowered.exact = Some(exact.program);
-        }
         races::watch(&mut lowered);
+        few.iter_mut().for_each(races::watch);
     }
+    lowered.exact = few.map(|few| few.program);
     // What may do more may also move where the program cannot, so that it says nothing about deadlocks.
     let safety = !property.deadlocks;
-    lowered.coarse = finish(&mut lowered.program, safety, safety);
+    let any = if safety { lower::lower_any(&unit, property) } else { None };
+    if let Some(mut any) = any {
+        if property.races {
+            races::watch(&mut any);
+        }
+        lowered.assumed = any.assumed;
+        lowered.coarse = finish(&mut any.program, true, true).or(Some(any.program));
+    }
+    let coarse = finish(&mut lowered.program, safety && lowered.coarse.is_none(), safety);
+    lowered.coarse = lowered.coarse.or(coarse);
     if let Some(exact) = &mut lowered.exact {
         finish(exact, false, safety);
     }

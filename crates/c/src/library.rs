@@ -134,8 +134,14 @@ pub fn is_refused(name: &str) -> bool {
         )
 }
 
+/// Functions that print, and return how much.
+pub fn prints(name: &str) -> bool {
+    name.contains("printf") || matches!(name, "puts" | "putchar" | "fflush" | "fputs" | "putc" | "fputc")
+}
+
 /// Functions that have a meaning which is not known here, so that nothing may be assumed of them: those of compilers,
-/// verifiers and the thread library, and those of the C library that write memory.
+/// verifiers and the thread library, and those of the C library that write memory or whose result is known from their
+/// arguments.
 pub fn is_specified(name: &str) -> bool {
     const FAMILIES: [&str; 16] = [
         "__builtin_",
@@ -177,6 +183,35 @@ pub fn is_specified(name: &str) -> bool {
                 | "bcopy"
                 | "memccpy"
                 | "mempcpy"
+                | "memcmp"
+                | "bcmp"
+                | "memchr"
+                | "memrchr"
+                | "memmem"
+                | "wcslen"
+                | "wcscmp"
+                | "atoi"
+                | "atol"
+                | "atoll"
+                | "isalnum"
+                | "isalpha"
+                | "isblank"
+                | "iscntrl"
+                | "isdigit"
+                | "isgraph"
+                | "islower"
+                | "isprint"
+                | "ispunct"
+                | "isspace"
+                | "isupper"
+                | "isxdigit"
+                | "toascii"
+                | "htonl"
+                | "htons"
+                | "ntohl"
+                | "ntohs"
+                | "imaxabs"
+                | "rand_r"
         )
 }
 

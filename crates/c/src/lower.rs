@@ -29,23 +29,26 @@ mod conditions;
 mod constants;
 mod crowds;
 mod expressions;
+mod fields;
 mod heap;
 mod input;
 mod keys;
 mod layout;
 mod memory;
+mod moves;
 mod mutexes;
 mod places;
 mod rounds;
 mod statements;
 mod synchronisation;
+mod thread_arrays;
 mod threads;
 
 use crate::pointers::{Class, Pointers, Site};
 use crate::property::Property;
 use crate::sema::CError;
 use crate::slots::{self, Kind};
-use crate::typed::{FunctionId, Type, Unit, VariableId};
+use crate::typed::{FunctionId, Stmt, Type, Unit, VariableId};
 use allways_model::program::{
     Edge, Expr as Model, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Template,
     Value, Variable,
@@ -88,11 +91,14 @@ pub struct Lowered {
     pub weak: Option<(Span, &'static str)>,
     /// Where more behaviours are allowed than the program has; a counterexample may then be none.
     pub widened: Vec<(Span, &'static str)>,
+    /// What is assumed besides.
+    pub assumed: Vec<(Span, String)>,
     /// How accesses to each shared slot take part in data races, and which slot stands for its memory location.
     pub cells: Vec<(Kind, Slot)>,
     /// By location, a place that the steps from there access atomically, or for the thread library.
     pub special: HashMap<LocationId, (allways_model::program::Target, Kind)>,
-    /// If there are such places: the program with an end of what is followed there, whose counterexamples are real.
+    /// If there are such places: a program with an end of what is followed there, or with few threads, whose counterexamples
+    /// are real.
     pub exact: Option<Program>,
     /// If data is wide: a program without wide data that may do more, whose proofs are real.
     pub coarse: Option<Program>,
@@ -148,6 +154,9 @@ struct Access {
 struct Lowering<'u> {
     unit: &'u Unit,
     property: Property,
+    crowds: Crowds,
+    /// Statements about arrays of threads that are left out.
+    thread_arrays: HashMap<*const Stmt, thread_arrays::Role<'u>>,
     pointers: Pointers,
     objects: Vec<Object>,
     statics: HashMap<VariableId, ObjectId>,
@@ -201,6 +210,14 @@ struct Lowering<'u> {
     special: HashMap<LocationId, (places::Target, Kind)>,
     /// Where memory of a class is freed.
     frees: HashMap<LocationId, Class>,
+    /// Whether memory may be more than arrays of scalars.
+    has_records: bool,
+    /// Moves of pointers.
+    moves: Vec<moves::Move>,
+    /// Bit-fields that are stored by name.
+    stored_fields: HashSet<(usize, usize)>,
+    /// Where the storage unit of a bit-field is read, and where it is written back.
+    rewritten: Vec<[LocationId; 2]>,
     /// Where variables are declared without a value.
     declarations: Vec<LocationId>,
     /// Where threads are joined.
@@ -216,10 +233,50 @@ struct Lowering<'u> {
     lowered: Lowered,
 }
 
+/// How many rounds of a loop that creates any number of threads are followed where few threads are asked for.
+const FEW: usize = 3;
+
+/// What is made of loops that create any number of threads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Crowds {
+    /// They are followed, and their threads have no numbers.
+    Followed,
+    /// They create a few threads, and are not followed beyond.
+    Few,
+    /// Those over arrays of threads create any number ([`thread_arrays`]).
+    Any,
+}
+
 /// Lowers a program.
 pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CError> {
+    lower_with(unit, property, Crowds::Followed)
+}
+
+/// Lowers a program in which loops that create any number of threads create a few: each of these threads has a number, so that
+/// who joins it waits for it, and counterexamples are real.
+pub fn lower_few(unit: &Unit, property: Property) -> std::result::Result<Lowered, CError> {
+    let mut few = lower_with(unit, property, Crowds::Few)?;
+    if let Some(exact) = few.exact.take() {
+        few.program = exact;
+    }
+    Ok(few)
+}
+
+/// Lowers a program without its arrays of threads whose length is an input, if it has such: it may do more, and proofs are real.
+pub fn lower_any(unit: &Unit, property: Property) -> Option<Lowered> {
+    let found = thread_arrays::find(unit, main_of(unit)?);
+    let mut any = (!found.roles.is_empty()).then(|| lower_with(unit, property, Crowds::Any).ok())??;
+    any.assumed = found.assumed;
+    Some(any)
+}
+
+fn main_of(unit: &Unit) -> Option<FunctionId> {
     let main = unit.functions.iter().position(|function| function.name == "main" && function.body.is_some());
-    let Some(main) = main else {
+    main.map(FunctionId)
+}
+
+fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::Result<Lowered, CError> {
+    let Some(main) = main_of(unit) else {
         return refuse(Span::default(), "expected a function `main`, found none");
     };
     let mut pointers = Pointers::of(unit);
@@ -233,6 +290,7 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         main_may_exit: false,
         weak: None,
         widened: Vec::new(),
+        assumed: Vec::new(),
         cells: Vec::new(),
         special: HashMap::new(),
         exact: None,
@@ -241,6 +299,8 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
     let mut lowering = Lowering {
         unit,
         property,
+        crowds,
+        thread_arrays: HashMap::new(),
         pointers,
         constants,
         likely,
@@ -274,6 +334,10 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         signals: Vec::new(),
         special: HashMap::new(),
         frees: HashMap::new(),
+        has_records: moves::has_records(unit),
+        moves: Vec::new(),
+        stored_fields: fields::stored(unit),
+        rewritten: Vec::new(),
         declarations: Vec::new(),
         joined: Vec::new(),
         skips_joins: false,
@@ -289,7 +353,10 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         let over = lowering.hidden("#over");
         lowering.over = Some(lowering.part(over, Type::Int(slots::INT), 0));
     }
-    lowering.main(FunctionId(main))?;
+    if crowds == Crowds::Any && !lowering.pointers.recursive.contains(&main) {
+        lowering.thread_arrays = thread_arrays::find(unit, main).roles;
+    }
+    lowering.main(main)?;
     while let Some(start) = lowering.starts.pop() {
         lowering.thread(start)?;
     }

@@ -1,4 +1,4 @@
-//! Functions of `<string.h>` that a program calls and does not define, as C.
+//! Functions of `<string.h>`, and a few others, that a program calls and does not define, as C.
 //!
 //! They are read behind the text of the program, and called like its own functions: byte by byte, so that other threads may see
 //! a string that is half copied, and what lies outside of an object is found out. The places of their steps are those of the
@@ -12,7 +12,13 @@ use crate::typed::{DataModel, FunctionId, Unit};
 use allways_model::program::{Edge, Expr, Op, Span};
 
 /// The functions: names, and definitions in which `size_t` is still to be replaced.
-const FUNCTIONS: [(&str, &str); 13] = [
+const FUNCTIONS: [(&str, &str); 16] = [
+    (
+        "memcmp",
+        "_Bool __VERIFIER_nondet_bool(void); int memcmp(const void *s, const void *t, size_t most) { const char *p = s, *q = t; size_t n = 0; while (n < most && p[n] == q[n]) n++; if (n == most) return 0; unsigned char a = p[n], b = q[n]; return __VERIFIER_nondet_bool() ? a - b : (a > b) - (a < b); }",
+    ),
+    ("toupper", "int toupper(int c) { return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c; }"),
+    ("tolower", "int tolower(int c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }"),
     ("strlen", "size_t strlen(const char *s) { size_t n = 0; while (s[n]) n++; return n; }"),
     (
         "strnlen",

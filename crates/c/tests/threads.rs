@@ -428,3 +428,40 @@ fn a_place_is_found_before_it_is_written() {
         assert!(ends.iter().any(|(end, _)| *end == End::Result(value)), "{ends:?}: {way}");
     }
 }
+
+#[test]
+fn bit_fields_of_one_storage_unit_are_written_back_together() {
+    let fields = |types: &str, start: &str| {
+        format!(
+            "struct {{ {types} char c; }} f; void *w(void *p) {{ f.b = 5; return 0; }}
+             int main(void) {{ pthread_t t; {start} pthread_create(&t, 0, w, 0); f.a = 1; f.c = 1; pthread_join(t, 0);
+             result = f.a * 100 + f.b * 10 + f.c; return 0; }}"
+        )
+    };
+    // Either may be lost, the member behind them never; nor can fields of two units be.
+    compare(&[
+        (&[51, 101, 151], &fields("unsigned a : 4; unsigned b : 4;", "")),
+        (&[51, 111, 151], &fields("unsigned a : 4; int b : 4;", "f.b = 1;")),
+        (&[151], &fields("unsigned a : 32; unsigned b : 32;", "")),
+    ]);
+}
+
+#[test]
+fn a_thread_starts_with_the_function_that_a_pointer_says() {
+    compare(&[
+        (
+            &[3],
+            "int x; void *one(void *p) { x += 1; return 0; } void *two(void *p) { x += 2; return 0; }
+             void *(*table[2])(void *) = { one, two };
+             int main(void) { pthread_t t; for (int i = 0; i < 2; i++) { pthread_create(&t, 0, table[i], 0);
+             pthread_join(t, 0); } result = x; return 0; }",
+        ),
+        (
+            &[1, 3],
+            "int x; void *one(void *p) { x = 1; return 0; } void *two(void *p) { x = 3; return 0; }
+             struct { void *(*run)(void *); } task = { one };
+             int main(void) { pthread_t t, u; pthread_create(&t, 0, task.run, 0); task.run = two;
+             pthread_create(&u, 0, task.run, 0); pthread_join(t, 0); pthread_join(u, 0); result = x; return 0; }",
+        ),
+    ]);
+}

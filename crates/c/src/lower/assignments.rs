@@ -3,7 +3,8 @@
 //! The right side is evaluated before the place, as gcc does without optimisation. An update such as `x += 1` reads, computes and
 //! writes, in two steps unless the place is atomic.
 
-use super::expressions::{acts, applied, converted, integer, not, number, truth, wrapped};
+use super::expressions::{acts, applied, chooses, converted, integer, not, number, truth, wrapped};
+use super::moves::guarded;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
 use crate::typed::{Expr, ExprKind, Int, Type};
@@ -46,8 +47,12 @@ impl Lowering<'_> {
                 let size = self.pointee_size(&to.ty, span)?;
                 let index = self.value(index)?;
                 let index = if acts(to) { self.kept(index, span)? } else { self.settled(index, span)? };
+                let index = if chooses(&index) { self.kept(index, span)? } else { index };
                 let offset = binary(Operator::Times, index, Model::Constant(size));
-                self.update(to, wanted, false, span, |old| binary(Operator::Plus, old, offset.clone()))
+                let mark = self.mark_move(to);
+                self.update(to, wanted, false, span, |old| {
+                    guarded(mark, old.clone(), binary(Operator::Plus, old, offset.clone()))
+                })
             }
             ExprKind::Step(to, by, before) => match to.ty.plain() {
                 Type::Float(_) => {
@@ -57,8 +62,9 @@ impl Lowering<'_> {
                 Type::Pointer(_) => {
                     let size = self.pointee_size(&to.ty, span)?;
                     let by = Value::from(*by) * size;
+                    let mark = self.mark_move(to);
                     self.update(to, wanted, *before, span, |old| {
-                        binary(Operator::Plus, old, Model::Constant(by))
+                        guarded(mark, old.clone(), binary(Operator::Plus, old, Model::Constant(by)))
                     })
                 }
                 Type::Int(Int { bits: 1, .. }) => {
@@ -112,7 +118,7 @@ impl Lowering<'_> {
             return Ok(if before { kept } else { self.load(&place, span) });
         }
         let old = self.kept(old, span)?;
-        self.store(&place, compute(old.clone()), span)?;
+        self.store_field(to, place, compute(old.clone()), span)?;
         Ok(if before { old } else { compute(old) })
     }
 
@@ -146,7 +152,7 @@ impl Lowering<'_> {
             self.store(&place, stored, span)?;
             return Ok(self.load(&place, span));
         }
-        self.store(&place, stored.clone(), span)?;
+        self.store_field(to, place, stored.clone(), span)?;
         Ok(stored)
     }
 }

@@ -256,7 +256,7 @@ impl Lowering<'_> {
     }
 
     /// An address whose parts nothing that follows can change.
-    fn fixed(&mut self, address: Address, span: Span) -> Result<Address> {
+    pub(super) fn fixed(&mut self, address: Address, span: Span) -> Result<Address> {
         let keep = |lowering: &mut Self, value: Model| -> Result<Model> {
             if matches!(value, Model::Constant(_) | Model::NextShared(_)) {
                 return Ok(value);

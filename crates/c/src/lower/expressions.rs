@@ -5,6 +5,7 @@
 //! `condition ? 1 : 0`.
 
 use super::body::Address;
+use super::moves::guarded;
 use super::places::{Target, binary};
 use super::{FUNCTIONS, Lowering, Model, Result, refuse};
 use crate::slots::{self, INT};
@@ -226,8 +227,22 @@ impl Lowering<'_> {
             }
             ExprKind::PointerDifference(left, right) => {
                 let size = self.pointee_size(&left.ty, span)?;
+                let mark = self.mark_move(left);
                 let (left, right) = self.pair(left, right)?;
-                let distance = binary(Operator::Minus, left, right);
+                let distance = match mark {
+                    None => binary(Operator::Minus, left, right),
+                    Some(_) => {
+                        let (left, right) = (self.kept(left, span)?, self.kept(right, span)?);
+                        let ordered = binary(Operator::LessEqual, left.clone(), right.clone());
+                        let choose = |yes: Model, no: Model| {
+                            Model::If(Box::new(ordered.clone()), Box::new(yes), Box::new(no))
+                        };
+                        let least = choose(left.clone(), right.clone());
+                        let most = guarded(mark, least, choose(right.clone(), left.clone()));
+                        let back = binary(Operator::Minus, left, most.clone());
+                        choose(back, binary(Operator::Minus, most, right))
+                    }
+                };
                 let distance = match size {
                     1 => distance,
                     size => Model::Binary(

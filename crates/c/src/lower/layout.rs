@@ -7,6 +7,7 @@
 //! become ranges of slots, addresses become numbers.
 
 use super::expressions::chooses;
+use super::moves::{MOVE, Way, along};
 use super::places::{address_number, binary, plus};
 use super::{ADDRESSES, Lowered, Lowering, Model, PART_BITS, Part, REGION, Result, refuse};
 use crate::concurrent::Concurrent;
@@ -31,6 +32,8 @@ struct Layout {
     end: Slot,
     /// For each access, the slots of its region that hold something else than is accessed.
     misfits: Vec<Rc<[Gap]>>,
+    /// For each move of a pointer, where it may go from where.
+    ways: Vec<Rc<[Way]>>,
     /// For each conversion of a pointer to an integer, whether it may be the address of an object.
     integers: Vec<bool>,
     /// Whether accesses outside of every object, and divisions by zero, are violations; or else not followed.
@@ -59,6 +62,7 @@ impl Lowering<'_> {
             gaps: HashMap::new(),
             end: 0,
             misfits: Vec::new(),
+            ways: Vec::new(),
             integers: Vec::new(),
             violations: self.property.memory,
         };
@@ -122,6 +126,7 @@ impl Lowering<'_> {
         }
         layout.end = slot;
         layout.misfits = self.misfits(&regions, &layout.first);
+        layout.ways = self.ways(&regions, &layout.first);
         // Initial values may be addresses.
         for &(number, _) in &order {
             for (part, slot) in self.objects[number].parts.iter().zip(layout.first[number]..) {
@@ -164,6 +169,7 @@ impl Lowering<'_> {
             one_name_each_local(&mut procedure.locals);
         }
         self.judge_weak_orders(&mut program);
+        self.judge_fields(&mut program);
         crate::indeterminate::forget_unread(&mut program);
         crate::indeterminate::choose_when_read(&mut program, &self.declarations);
         if (self.skips_joins || !self.many.is_empty()) && !self.joined.is_empty() {
@@ -308,7 +314,7 @@ impl Lowering<'_> {
 }
 
 /// Whether a part of an object may be accessed as this type.
-fn same(left: &Type, right: &Type) -> bool {
+pub(super) fn same(left: &Type, right: &Type) -> bool {
     matches!((left, right), (Type::Pointer(_), Type::Pointer(_))) || left == right
 }
 
@@ -424,7 +430,7 @@ fn constant(expr: Model, span: Span) -> Result<Value> {
 }
 
 /// Whether an address is that of one of the slots from the first to the one before the last.
-fn between(address: &Model, first: Slot, last: Slot) -> Model {
+pub(super) fn between(address: &Model, first: Slot, last: Slot) -> Model {
     let compare = |operator, slot| binary(operator, address.clone(), Model::Constant(address_number(slot)));
     if last == first + 1 {
         return compare(Binary::Equal, first);
@@ -459,7 +465,7 @@ impl Layout {
         let mut found = None;
         op.expressions().for_each(|expr| {
             expr.visit(&mut |part| match part {
-                Model::OtherLocal(number) if self.integers[*number] => {
+                Model::OtherLocal(number) if *number < MOVE && self.integers[*number] => {
                     let why = "an address becomes an integer, and what it is depends on the machine";
                     found.get_or_insert((Span::default(), why.to_string()));
                 }
@@ -608,6 +614,15 @@ impl Layout {
                     (operator, left, right) => {
                         Model::Binary(*operator, Box::new(left), Box::new(right), *span)
                     }
+                }
+            }
+            Model::If(condition, base, result) if matches!(**condition, Model::OtherLocal(mark) if mark >= MOVE) =>
+            {
+                let Model::OtherLocal(mark) = **condition else { return part(result).map(|part| *part) };
+                let ways = &self.ways[mark - MOVE];
+                match ways.is_empty() {
+                    true => *part(result)?,
+                    false => along(ways, &*part(base)?, *part(result)?),
                 }
             }
             Model::If(condition, then, other) => Model::If(part(condition)?, part(then)?, part(other)?),

@@ -8,6 +8,9 @@ use crate::typed::{Expr, ExprKind, Type};
 use crate::walk;
 use allways_model::program::{Span, Value};
 
+/// `memmove` of more slots than this is not followed.
+const MOST_MOVED: usize = 64;
+
 impl Lowering<'_> {
     /// Refuses a conversion after which memory would be seen as something else than it holds.
     pub(super) fn check_cast(&self, part: &Expr, to: &Type, span: Span) -> Result<()> {
@@ -107,8 +110,16 @@ impl Lowering<'_> {
         }
     }
 
-    /// `memcpy(to, from, size)` with sizes that are those of whole objects.
-    pub(super) fn copy_memory(&mut self, to: &Expr, from: &Expr, size: &Expr, span: Span) -> Result<()> {
+    /// `memcpy(to, from, size)` with sizes that are those of whole objects; for `memmove`, which may copy within an object, all is
+    /// read first.
+    pub(super) fn copy_memory(
+        &mut self,
+        to: &Expr,
+        from: &Expr,
+        size: &Expr,
+        moves: bool,
+        span: Span,
+    ) -> Result<()> {
         let ExprKind::Int(size) = walk::through_casts(size).kind else {
             return refuse(span, "`memcpy` with a size that is not constant");
         };
@@ -123,10 +134,26 @@ impl Lowering<'_> {
             return refuse(span, "`memcpy` between objects of different types is not followed");
         }
         let (to, from) = (self.target_of(to)?, self.target_of(from)?);
-        for offset in 0..count {
+        if moves && count > MOST_MOVED {
+            return refuse(span, "`memmove` of so much memory is not followed");
+        }
+        let mut read = Vec::new();
+        for offset in (0..count).filter(|_| moves) {
             let value = self.load(&self.next_slot(&from, offset), span);
+            read.push(self.kept(value, span)?);
+        }
+        for offset in 0..count {
+            let used = self.body.used;
+            let value = match read.get(offset) {
+                Some(value) => value.clone(),
+                None => {
+                    let value = self.load(&self.next_slot(&from, offset), span);
+                    self.settled(value, span)?
+                }
+            };
             let slot = self.next_slot(&to, offset);
             self.store(&slot, value, span)?;
+            self.body.used = used;
         }
         Ok(())
     }

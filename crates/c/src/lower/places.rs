@@ -73,7 +73,7 @@ pub(super) fn plus(expr: Model, offset: Value) -> Model {
 }
 
 /// The sum of two expressions.
-fn sum(left: Model, right: Model) -> Model {
+pub(super) fn sum(left: Model, right: Model) -> Model {
     match right {
         Model::Constant(offset) => plus(left, offset),
         right => binary(Binary::Plus, left, right),
@@ -171,8 +171,8 @@ impl Lowering<'_> {
             ExprKind::Cast(part) if matches!(part.ty.plain(), Type::Pointer(_)) => {
                 if let Some((inner, by)) = self.counted_in_bytes(part, &expr.ty) {
                     let base = self.address(inner)?;
-                    let base = Address::Value(self.number(base, expr.span)?);
-                    return self.moved(base, Model::Constant(by), inner, expr.span);
+                    let base = self.number(base, expr.span)?;
+                    return Ok(Address::Value(plus(base, by)));
                 }
                 self.check_cast(part, &expr.ty, expr.span)?;
                 self.address(part)
@@ -220,9 +220,9 @@ impl Lowering<'_> {
             Address::Value(Model::Constant(0)) if offset == Model::Constant(0) => {
                 Address::Value(Model::Constant(0))
             }
-            Address::Value(value) => Address::Value(sum(value, offset)),
+            Address::Value(value) => Address::Value(self.way(pointer, value, span, offset)?),
             Address::Known(Target::Region(class, address)) => {
-                Address::Known(Target::Region(class, sum(address, offset)))
+                Address::Known(Target::Region(class, self.way(pointer, address, span, offset)?))
             }
             Address::Known(Target::SharedElement(first, length, index)) => {
                 Address::Known(Target::SharedElement(first, length, sum(index, offset)))

@@ -1,9 +1,18 @@
 //! How many rounds a loop has that creates threads: a guess, from what it counts and up to where.
 
-use super::Lowering;
 use super::statements::{MOST_ROUNDS, variable_of};
+use super::{Crowds, FEW, Lowering};
 use crate::typed::{Binary, Expr, ExprKind, Initial, Stmt, StmtKind, VariableId};
 use crate::walk;
+
+/// Whether there are labels in a body; each would be there once for each round.
+fn has_labels(body: &Stmt) -> bool {
+    let mut labels = false;
+    walk::each_statement(std::slice::from_ref(body), &mut |stmt| {
+        labels |= matches!(stmt.kind, StmtKind::Label(..));
+    });
+    labels
+}
 
 impl Lowering<'_> {
     /// How many rounds a loop seems to have that counts to a constant. The condition is looked at in every round, so a guess
@@ -15,16 +24,11 @@ impl Lowering<'_> {
         body: &Stmt,
         before: Option<&Stmt>,
     ) -> Option<usize> {
-        let mut labels = false;
-        walk::each_statement(std::slice::from_ref(body), &mut |stmt| {
-            labels |= matches!(stmt.kind, StmtKind::Label(..));
-        });
-        // A label would be there once for each round.
         let (variable, operator, limit) = self
             .compares(condition)
             .or_else(|| self.likely(condition))
             .or_else(|| self.restricted(condition))
-            .filter(|_| !labels)?;
+            .filter(|_| !has_labels(body))?;
         let first = before
             .and_then(|before| self.starts_with(before))
             .filter(|(started, _)| *started == variable)
@@ -41,6 +45,11 @@ impl Lowering<'_> {
             _ => false,
         };
         (0..=MOST_ROUNDS).find(|&round| !holds(first + by * round as i128))
+    }
+
+    /// How many rounds of a loop are followed that creates any number of threads, if few are asked for.
+    pub(super) fn few_rounds(&self, body: &Stmt) -> Option<usize> {
+        (self.crowds == Crowds::Few && !has_labels(body)).then_some(FEW)
     }
 
     pub(super) fn starts_with(&self, stmt: &Stmt) -> Option<(VariableId, i128)> {

@@ -76,6 +76,9 @@ impl Lowering<'_> {
     fn lower_statement(&mut self, stmt: &Stmt, before: Option<&Stmt>) -> Result<()> {
         let used = self.body.used;
         let span = stmt.span;
+        if let Some(&role) = self.thread_arrays.get(&std::ptr::from_ref(stmt)) {
+            return self.about_threads(role, span);
+        }
         match &stmt.kind {
             StmtKind::Empty => {}
             StmtKind::Expr(expr) => self.effect(expr)?,
@@ -246,7 +249,7 @@ impl Lowering<'_> {
         if first
             && let Some(condition) = condition
             && self.creates_threads(body)
-            && let Some(rounds) = self.rounds(condition, step, body, before)
+            && let Some(rounds) = self.rounds(condition, step, body, before).or_else(|| self.few_rounds(body))
         {
             return self.unroll(condition, step, body, rounds, span);
         }

@@ -128,7 +128,7 @@ impl Lowering<'_> {
                 Ok(vec![])
             }
             "memcpy" | "memmove" | "__builtin_memcpy" | "__builtin_memmove" => {
-                self.copy_memory(argument(0)?, argument(1)?, argument(2)?, span)?;
+                self.copy_memory(argument(0)?, argument(1)?, argument(2)?, name.contains("memmove"), span)?;
                 Ok(vec![])
             }
             "__builtin_expect" => Ok(vec![self.value(argument(0)?)?]),
@@ -168,6 +168,13 @@ impl Lowering<'_> {
             "__pthread_unregister_cancel" => self.leave_cleanup(span),
             "__pthread_unwind_next" => self.next_cleanup(span),
             _ if crate::library::is_refused(name) => refuse(span, format!("`{name}` is not followed")),
+            "pthread_setcancelstate" | "pthread_setcanceltype"
+                if arguments
+                    .get(1)
+                    .is_some_and(|old| !matches!(walk::through_casts(old).kind, ExprKind::Int(0))) =>
+            {
+                refuse(span, format!("what `{name}` stores is not followed"))
+            }
             // Whether it fails depends on what became of the thread; who asks is not followed.
             "pthread_detach" | "thrd_detach" => {
                 arguments.iter().try_for_each(|argument| self.effect(argument))?;
@@ -178,7 +185,7 @@ impl Lowering<'_> {
                     self.passes_memory(name, arguments, span)?;
                 }
                 arguments.iter().try_for_each(|argument| self.effect(argument))?;
-                zero
+                if crate::library::prints(name) { self.any(call, name) } else { zero }
             }
             _ if name.starts_with("__VERIFIER_nondet") || name.starts_with("nondet_") => self.any(call, name),
             _ if name.starts_with("__SMACK_nondet") => self.any(call, name),

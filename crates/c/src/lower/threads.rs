@@ -12,7 +12,7 @@
 use super::body::{Address, Body, Inlined};
 use super::expressions::int;
 use super::places::{Target, binary};
-use super::{Lowering, Model, Result, calls, refuse};
+use super::{FUNCTIONS, Lowering, Model, Result, calls, refuse};
 use crate::typed::{Expr, ExprKind, FunctionId, Int, StmtKind, Storage, Type, VariableId};
 use crate::walk;
 use allways_model::program::{
@@ -23,6 +23,9 @@ use std::collections::HashMap;
 
 /// The `pthread_t` of `main`.
 pub(super) const MAIN: Value = 1 << 30;
+
+/// A thread starts with one of so many functions at most.
+const MOST_STARTS: usize = 8;
 
 /// A thread whose body is still to be lowered.
 pub(super) struct Start {
@@ -247,9 +250,59 @@ impl Lowering<'_> {
             ExprKind::Function(function) => vec![*function],
             _ => self.pointers.callees(started),
         };
-        let [function] = functions[..] else {
-            return refuse(span, "a thread starts with one of several functions, which is not followed");
-        };
+        match functions[..] {
+            [function] => self.start_thread(to, function, argument, span),
+            _ => self.start_one_of(to, started, &functions, argument, span),
+        }
+    }
+
+    /// Creates a thread that runs one of several functions, as a pointer says.
+    fn start_one_of(
+        &mut self,
+        to: Option<&Expr>,
+        start: &Expr,
+        functions: &[FunctionId],
+        argument: &Expr,
+        span: Span,
+    ) -> Result<()> {
+        if functions.is_empty() || functions.len() > MOST_STARTS {
+            return refuse(
+                span,
+                "a thread starts with a function that is not known, or with one of too many",
+            );
+        }
+        let pointer = self.value(start)?;
+        let pointer = self.kept(pointer, span)?;
+        let (here, after) = (self.here, self.location(span));
+        let mut none = Model::Constant(1);
+        self.body.branches += 1;
+        for &function in functions {
+            let number = Model::Constant(FUNCTIONS + function.0 as Value);
+            let is = binary(Operator::Equal, pointer.clone(), number);
+            self.here = self.location(span);
+            let this = self.here;
+            self.edge(here, Op::Guard(is.clone(), true), this, span);
+            none = binary(Operator::And, none, super::expressions::not(is));
+            self.start_thread(to, function, argument, span)?;
+            self.jump(after, span);
+        }
+        self.body.branches -= 1;
+        let wrong = self.location(span);
+        self.edge(here, Op::Guard(none, true), wrong, span);
+        let astray = if self.property.memory { Op::Error } else { Op::Beyond };
+        self.edge(wrong, astray, wrong, span);
+        self.here = after;
+        Ok(())
+    }
+
+    /// Creates a thread that runs a function.
+    fn start_thread(
+        &mut self,
+        to: Option<&Expr>,
+        function: FunctionId,
+        argument: &Expr,
+        span: Span,
+    ) -> Result<()> {
         if self.unit.functions[function.0].body.is_none() {
             let name = &self.unit.functions[function.0].name;
             return refuse(span, format!("a thread starts with `{name}`, which has no body here"));
