@@ -210,12 +210,19 @@ fn many_variables_without_initial_values() {
     let program = |body: &str| format!("decl {}; void main() begin {body} end", names.join(", "));
     let zeros = vec!["0"; names.len()].join(", ");
     let all = format!("{} := {zeros};", names.join(", "));
+    let mixed: String = (0..25).map(|number| format!("v{number} := v{number} ^ v{}; ", number + 1)).collect();
     let race = "start_thread goto L; v3 := 1; end_thread; L: assert(!v3 | !v4);";
     let cases = [
         ("first.bp", program(&format!("{all} {race}")), "safe"),
         ("never.bp", program(race), "unsafe"),
         ("twice.bp", program("v1 := v2; v3 := v2; assert(v1 = v3);"), "safe"),
         ("others.bp", program("v1 := v2; v3 := v4; assert(v1 = v3);"), "unsafe"),
+        // All are read, and only sets of values are small.
+        (
+            "all.bp",
+            program(&format!("start_thread goto L; {mixed} end_thread; L: assert({});", names.join(" | "))),
+            "unsafe",
+        ),
     ];
     let folder = folder("boolean-values");
     for (name, text, verdict) in cases {

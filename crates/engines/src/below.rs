@@ -6,12 +6,14 @@
 //! * [`symbolic`]: the same, with sets of stacks;
 //! * [`schedules`]: asynchronous programs under a scheduler, with a bound on its delays;
 //! * [`inputs`]: programs with wide inputs, these as formulas, with a bound on delays;
+//! * [`diagrams`]: programs with many Booleans, sets of values as decision diagrams, few contexts first;
 //! * [`walks`]: single runs under random schedules;
 //! * [`capped`]: few states for each visible state, to witness as many as possible;
 //! * [`shortest`]: from a run to a bad state, one with the fewest context switches and steps.
 
 pub mod capped;
 pub mod contexts;
+pub mod diagrams;
 pub mod free;
 pub mod inputs;
 pub mod rounds_delays;

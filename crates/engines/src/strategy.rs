@@ -3,7 +3,8 @@
 //! [`auto`] is the strategy that is used where no engine is named. It first asks about any number of threads, which is a
 //! proof or nothing; then about one thread, two, three, four, by a [`portfolio`] of engines; and at last it counts
 //! threads for as long as that may take. Integers, without bounds or those of a machine, are proved beside all this, by views;
-//! and bugs are looked for by random runs, and behind wide inputs by executions with symbolic inputs.
+//! and bugs are looked for by random runs, behind wide inputs by executions with symbolic inputs, and among many Booleans by
+//! decision diagrams.
 //!
 //! Claims race unchecked, so that a checker does not compete with the losers for the processor; before anything rests on a
 //! claim it is [certified](Strategy::Certified).
@@ -11,6 +12,7 @@
 use crate::above::thread_modular::both::Both;
 use crate::above::thread_modular::flanagan_qadeer::Modular;
 use crate::above::thread_modular::quadratic::Quadratic;
+use crate::below::diagrams::{Diagrams, has_many_booleans};
 use crate::below::free::Free;
 use crate::below::inputs::{SymbolicInputs, has_wide_inputs};
 use crate::below::walks::Walks;
@@ -27,7 +29,9 @@ use crate::meet::sandwich::Sandwich;
 use crate::meet::views::Views;
 use crate::race::{Lane, race};
 use allways_evidence::{StopReason, Verdict};
+use allways_model::program::Program;
 use allways_model::task::{Instance, MOST_TRIED};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long the sandwich is alone.
@@ -74,6 +78,11 @@ const COARSE_VIEWS_HEAD_START: Duration = Duration::from_secs(2);
 /// few threads, if their number is open.
 const SYMBOLIC_HEAD_START: Duration = Duration::from_secs(1);
 const SYMBOLIC_BUDGET: Duration = Duration::from_secs(8);
+
+/// How long the other engines are alone before sets of values are diagrams, in programs with many Booleans, and how long that
+/// is done with few threads, if their number is open, and with the last number.
+const DIAGRAMS_HEAD_START: Duration = Duration::from_secs(1);
+const DIAGRAMS_BUDGETS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 
 /// How long views are waited for after the others have given up.
 const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
@@ -423,6 +432,12 @@ pub fn auto(forms: &Forms) -> Strategy {
     if !question.bounded() && task.program().is_some_and(|program| has_wide_inputs(program)) {
         let run = Box::new(Strategy::Run(&SymbolicInputs).certified());
         lanes.push((SYMBOLIC_HEAD_START, Strategy::Grow(SYMBOLIC_BUDGET, run).tried()));
+    }
+    let many = |program: &Arc<Program>| has_many_booleans(program) && Diagrams.supports(forms).is_ok();
+    if !question.bounded() && forms.has_property() && task.program().is_some_and(many) {
+        let [few, last] = DIAGRAMS_BUDGETS;
+        let run = Box::new(Strategy::Run(&Diagrams).certified().within(last));
+        lanes.push((DIAGRAMS_HEAD_START, Strategy::Grow(few, run).tried()));
     }
     if !question.bounded() && forms.has_property() && !integers {
         let runs =

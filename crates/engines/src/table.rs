@@ -25,6 +25,7 @@ const ENGINES: &[&dyn Engine] = &[
     &crate::below::walks::Walks,
     &crate::below::schedules::engine::Schedules,
     &crate::below::inputs::SymbolicInputs,
+    &crate::below::diagrams::Diagrams,
     &crate::meet::views::Views,
     &crate::meet::coverability::COVERABILITY,
     &crate::meet::coverability::unfold::Unfold,

@@ -1,6 +1,6 @@
 //! Guards and effects to rules that take, give and move tokens.
 //!
-//! Let `x` move to `y` if `x` appears in the effect of `y` (or stays, if it has no effect). A guard `x >= k` takes `k` tokens
+//! Let `x` move to `y` if `x` appears in the effect of `y` (or stays, if it appears in none and has none). A guard `x >= k` takes `k` tokens
 //! of `x` and gives them back where `x` moves to, but for those that an effect consumes: `y' = x + z - 2` consumes two of
 //! what is taken from `x` and `z`. Which two does not matter, since both end in `y`.
 
@@ -65,12 +65,9 @@ impl Guarded {
         for effect in &self.effects {
             for (source, span) in &effect.sources {
                 let earlier = goes.insert(*source, Some(effect.local));
-                // A variable without an effect of its own stays where it is as well.
                 if earlier != Some(None) {
                     let message = "expected each variable in a single effect, found another".to_string();
-                    let help = "what moves to one variable must leave where it was: give it an effect such as `x' = 0`";
-                    let help = Some(help.to_string());
-                    return Err(Diagnostic { help, ..Diagnostic::error(span.clone(), message) });
+                    return Err(Diagnostic::error(span.clone(), message));
                 }
             }
         }

@@ -170,19 +170,35 @@ impl<'a> Reader<'a> {
         seen.clear();
         loop {
             let effect = self.effect()?;
-            if !seen.insert(effect.local) {
+            if seen.insert(effect.local) {
+                guarded.effects.push(effect);
+            } else {
                 let message = "expected a single effect for each variable, found another".to_string();
-                return Err(Diagnostic::error(effect.span, message));
+                if !effect.sources.is_empty() || effect.constant != 0 {
+                    return Err(Diagnostic::error(effect.span, message));
+                }
+                // As mist does, to which `= 0` is what a variable is left with whose value moves elsewhere.
+                let help = Some("`= 0` has no effect beside another effect of the same variable".to_string());
+                self.diagnostics.add(Severity::Warning, effect.span, || (message, help));
             }
-            guarded.effects.push(effect);
             if !self.accept(Kind::Comma) {
                 break;
             }
         }
-        match self.next.kind {
-            Kind::Semicolon => Ok(guarded),
-            _ => Err(self.expected("`,` or `;` after an effect")),
+        if self.next.kind != Kind::Semicolon {
+            return Err(self.expected("`,` or `;` after an effect"));
         }
+        // What is added elsewhere has moved there, as with mist, also where `x' = 0` is missing.
+        let sources = guarded.effects.iter().flat_map(|effect| effect.sources.clone());
+        let moved: Vec<_> = sources.filter(|(source, _)| seen.insert(*source)).collect();
+        for (local, span) in moved {
+            let message =
+                "expected an effect of each variable that moves, found none of this one".to_string();
+            let help = Some("its value moves and does not stay: write `x' = 0` as well".to_string());
+            self.diagnostics.add(Severity::Warning, span.clone(), || (message, help));
+            guarded.effects.push(Effect { local, sources: Vec::new(), constant: 0, span });
+        }
+        Ok(guarded)
     }
 
     /// `x' = x + y - 1`

@@ -69,6 +69,15 @@ fn rules_take_give_and_move() {
 }
 
 #[test]
+fn what_moves_is_read_as_mist_does() {
+    let system = good(&with_rules("a >= 1 -> b' = b + a + 1;"));
+    assert_eq!((&system.rules[0].takes, &system.rules[0].gives), (&bag(&[(0, 1)]), &bag(&[(1, 2)])));
+    assert_eq!(system.rules[0].moves, [(0, Some(1))]);
+    let system = good(&with_rules("true -> b' = b + a, a' = 0, b' = 0;"));
+    assert_eq!(system.rules[0].moves, [(0, Some(1))]);
+}
+
+#[test]
 fn targets_are_separated_by_a_missing_comma() {
     let system = good("vars a b rules init a in [0,2], b = 1 target a >= 1, b >= 2 b >= 0");
     let tokens: Vec<_> = system.targets.iter().map(|target| target.tokens.clone()).collect();
@@ -84,11 +93,22 @@ fn mistakes_have_places() {
         ("d >= 1 -> ;", "3:1: error: expected a variable of `vars`, found `d`"),
         ("a >= -1 -> ;", "3:6: error: expected a number, found `-`"),
         ("a >= 5000000000 -> ;", "3:6: error: expected a number below 4294967296, found `5000000000`"),
-        ("true -> b' = b + a;", "3:18: error: expected each variable in a single effect, found another"),
+        (
+            "true -> b' = b + a;",
+            "3:18: warning: expected an effect of each variable that moves, found none of this one",
+        ),
+        (
+            "true -> b' = b + a, c' = c + a, a' = 0;",
+            "3:30: error: expected each variable in a single effect, found another",
+        ),
         ("true -> a' = a + a;", "3:18: error: expected each variable in a single effect, found another"),
         (
             "true -> a' = 0, c' = c + b + a - 1, b' = 0;",
             "3:17: error: expected guards that make this at least zero, found 1 less",
+        ),
+        (
+            "true -> a' = a, a' = 0;",
+            "3:17: warning: expected a single effect for each variable, found another",
         ),
         ("true -> a' = a, a' = 1;", "3:17: error: expected a single effect for each variable, found another"),
         ("a in [3, 1] -> ;", "3:10: error: expected a number not below 3, found `1`"),
