@@ -33,6 +33,7 @@ mod heap;
 mod input;
 mod keys;
 mod layout;
+mod lifetimes;
 mod memory;
 mod mutexes;
 mod places;
@@ -52,6 +53,7 @@ use allways_model::program::{
 };
 use body::Body;
 pub use heap::HEAP;
+pub use mutexes::{CHECKING, RECURSIVE};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use threads::{Alike, Start};
@@ -201,6 +203,10 @@ struct Lowering<'u> {
     special: HashMap<LocationId, (places::Target, Kind)>,
     /// Where memory of a class is freed.
     frees: HashMap<LocationId, Class>,
+    /// Variables that something may outlive which holds their address, by function.
+    outlived: HashMap<FunctionId, Vec<VariableId>>,
+    /// Of such variables, the slots that say whether they are there.
+    mortals: HashMap<ObjectId, Slot>,
     /// Where variables are declared without a value.
     declarations: Vec<LocationId>,
     /// Where threads are joined.
@@ -224,6 +230,7 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
     };
     let mut pointers = Pointers::of(unit);
     let converted = heap::conversions(unit, &mut pointers).into();
+    let outlived = lifetimes::outlived(unit, &mut pointers);
     let ([constants, likely], steady) = constants::find(unit, &pointers);
     let lowered = Lowered {
         program: Program::default(),
@@ -274,6 +281,8 @@ pub fn lower(unit: &Unit, property: Property) -> std::result::Result<Lowered, CE
         signals: Vec::new(),
         special: HashMap::new(),
         frees: HashMap::new(),
+        outlived,
+        mortals: HashMap::new(),
         declarations: Vec::new(),
         joined: Vec::new(),
         skips_joins: false,

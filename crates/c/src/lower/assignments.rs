@@ -3,10 +3,11 @@
 //! The right side is evaluated before the place, as gcc does without optimisation. An update such as `x += 1` reads, computes and
 //! writes, in two steps unless the place is atomic.
 
-use super::expressions::{acts, applied, converted, integer, not, number, truth, wrapped};
+use super::expressions::{acts, applied, chooses, converted, integer, not, number, truth, wrapped};
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
-use crate::typed::{Expr, ExprKind, Int, Type};
+use crate::slots;
+use crate::typed::{Binary, Expr, ExprKind, Int, Type};
 use allways_model::program::{Binary as Operator, Span, Value};
 
 impl Lowering<'_> {
@@ -32,7 +33,10 @@ impl Lowering<'_> {
             ExprKind::AssignOp(operator, to, value, ty) => {
                 let operand = self.value(value)?;
                 // A call in the place may use the variables of the one that gave the operand.
-                let operand = if acts(to) { self.kept(operand, span)? } else { self.settled(operand, span)? };
+                // What is looked at twice has one value.
+                let twice = matches!(operator, Binary::Divide | Binary::Remainder) && chooses(&operand);
+                let operand =
+                    if acts(to) || twice { self.kept(operand, span)? } else { self.settled(operand, span)? };
                 let computed = integer(ty, span)?;
                 let own = integer(&to.ty, span)?;
                 let bits = self.field_bits(to);
@@ -112,7 +116,7 @@ impl Lowering<'_> {
             return Ok(if before { kept } else { self.load(&place, span) });
         }
         let old = self.kept(old, span)?;
-        self.store(&place, compute(old.clone()), span)?;
+        self.store_field(to, &place, compute(old.clone()), span)?;
         Ok(if before { old } else { compute(old) })
     }
 
@@ -146,8 +150,42 @@ impl Lowering<'_> {
             self.store(&place, stored, span)?;
             return Ok(self.load(&place, span));
         }
-        self.store(&place, stored.clone(), span)?;
+        self.store_field(to, &place, stored.clone(), span)?;
         Ok(stored)
+    }
+
+    /// Stores a value in a place. Bit-fields next to each other are one memory location: machines read all of them, and write
+    /// them again with one of them changed. (Where that matters there is a data race; who looks for those sees it before.)
+    fn store_field(&mut self, to: &Expr, place: &Target, value: Model, span: Span) -> Result<()> {
+        let neighbours =
+            if place.is_shared() && !self.property.races { self.neighbours(to) } else { Vec::new() };
+        if neighbours.is_empty() {
+            return self.store(place, value, span);
+        }
+        let (mut reads, mut writes) = (Vec::new(), vec![(place.clone(), value)]);
+        for (offset, ty) in neighbours {
+            let place = self.moved_place(place, offset, ty);
+            let slot = self.temporary(span);
+            reads.push((Target::Local(slot), self.load(&place, span)));
+            writes.push((place, Model::Local(slot)));
+        }
+        self.store_at_once(reads, None, span)?;
+        self.store_at_once(writes, None, span)
+    }
+
+    /// The bit-fields that share the memory location of one: how many slots further each is, and its type.
+    fn neighbours(&self, to: &Expr) -> Vec<(Value, Type)> {
+        let ExprKind::Member(object, number) = &to.kind else { return Vec::new() };
+        let Type::Record(record) = object.ty.plain() else { return Vec::new() };
+        if self.field_bits(to).is_none() || self.unit.records[record.0].union {
+            return Vec::new();
+        }
+        let Some(own) = slots::field(self.unit, *record, *number) else { return Vec::new() };
+        let leaves = slots::leaves(self.unit, object.ty.plain());
+        let first = (0..=own).rev().find(|&slot| !leaves[slot].joined).unwrap_or(0);
+        let length = leaves[own + 1..].iter().take_while(|leaf| leaf.joined).count();
+        let others = (first..own + 1 + length).filter(|&slot| slot != own);
+        others.map(|slot| (slot as Value - own as Value, leaves[slot].ty.clone())).collect()
     }
 }
 

@@ -527,6 +527,24 @@ impl Lowering<'_> {
         Place { target, ty: allways_model::program::Type::Range(Value::MIN + 1, Value::MAX), span }
     }
 
+    /// A place of a type in the same object, so many slots further.
+    pub(super) fn moved_place(&mut self, place: &Target, offset: Value, ty: Type) -> Target {
+        let slot = |slot: Slot| slot.wrapping_add_signed(offset as isize);
+        match place.clone() {
+            Target::Shared(at) => Target::Shared(slot(at)),
+            Target::Local(at) => Target::Local(slot(at)),
+            Target::SharedElement(at, length, index) => {
+                Target::SharedElement(at, length, plus(index, offset))
+            }
+            Target::LocalElement(at, length, index) => Target::LocalElement(at, length, plus(index, offset)),
+            Target::Region(access, address) => {
+                let Access { class, span, .. } = self.accesses[access];
+                self.accesses.push(Access { class, ty, span });
+                Target::Region(self.accesses.len() - 1, plus(address, offset))
+            }
+        }
+    }
+
     /// The slot after another.
     pub(super) fn next_slot(&self, target: &Target, offset: usize) -> Target {
         target.clone().plus(offset)
