@@ -9,7 +9,7 @@
 mod build;
 pub mod schedule;
 
-use schedule::{Failing, Schedule};
+use schedule::{Failing, MutexKind, Schedule, Undefined};
 use std::fmt;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -151,7 +151,7 @@ pub fn replay_native(
     keep: Option<&Path>,
 ) -> Result<Native, NativeError> {
     let folder = Folder::new(keep)?;
-    let built = build::build(path, &folder.path, schedule.failing == Failing::Memory)?;
+    let built = build::build(path, &folder.path, schedule)?;
     let runner = Runner { folder: &folder.path, built: &built, schedule, steps: steps(schedule, &built) };
     let followed = runner.run(Search { seed: 0, one_in: 4, from: -1 })?;
     let mut native = Native { commands: built.commands.clone(), followed, searched: None };
@@ -191,6 +191,15 @@ fn steps(schedule: &Schedule, built: &build::Built) -> String {
     // Of a race, the last event is the access of the thread that waits for the other one.
     if schedule.failing != Failing::Race {
         let _ = writeln!(text, "T {} 0 0 0 0 0", schedule.last);
+    }
+    for MutexKind { name, index, count, recursive } in &schedule.kinds {
+        if let Some(name) = built.names.get(name) {
+            let _ = writeln!(text, "K {name} {} {index} {count} 0 0", i32::from(*recursive));
+        }
+    }
+    for undefined in &schedule.undefined {
+        let Undefined { thread, span, value, .. } = undefined;
+        let _ = writeln!(text, "V {thread} {} {value} 0 0 0", span.start);
     }
     for chosen in &schedule.chosen {
         let (from, to) = chosen.lines;

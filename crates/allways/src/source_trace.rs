@@ -336,6 +336,9 @@ impl TraceWriter<'_> {
             Wrong::Assertion => format!("{who} breaks {text}"),
             Wrong::Error => format!("{who} reaches {text}"),
             Wrong::Range => format!("{who} stores a value out of range: {text}"),
+            Wrong::Index if self.has_memory() => {
+                format!("{who} accesses memory that is not there: {text}")
+            }
             Wrong::Index => format!("{who} uses an index out of bounds: {text}"),
             Wrong::Division => format!("{who} divides by zero: {text}"),
             Wrong::Release => format!("{who} releases a lock that it does not hold: {text}"),
@@ -343,6 +346,11 @@ impl TraceWriter<'_> {
             Wrong::Never => format!("violated: {text}"),
         };
         (format!("line {line}: {what}"), Some(line), violation.kind.word())
+    }
+
+    /// Whether the program is one with pointers: then what is out of bounds may be null, freed, or gone.
+    fn has_memory(&self) -> bool {
+        self.program.shared.iter().any(|variable| variable.name == "#gap")
     }
 
     /// The label of a location where nothing but the label is wrong.

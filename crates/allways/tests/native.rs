@@ -429,3 +429,133 @@ fn a_program_says_what_it_does_and_ends_with_0() {
     let output = allways(&["replay", "counter.c", "trace", "--keep", "kept"]);
     assert_eq!(output.status.code(), Some(2), "--keep is for --native");
 }
+
+#[test]
+fn variables_without_a_value_have_that_of_the_trace() {
+    reaches(
+        "undefined",
+        "#include <assert.h>
+#include <pthread.h>
+int x;
+void *set(void *unused) {
+    int before = 0, y, z;
+    if (y == 7 + before)
+        x = y;
+    return 0;
+}
+int main(int argc, char **argv) {
+    pthread_t a;
+    pthread_create(&a, 0, set, 0);
+    pthread_join(a, 0);
+    assert(x == 0);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn mutexes_are_of_the_kind_that_their_initialiser_says() {
+    reaches(
+        "kinds",
+        "#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+pthread_mutex_t locks[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
+int x;
+void *add(void *unused) {
+    pthread_mutex_lock(&locks[1]);
+    pthread_mutex_lock(&locks[1]);
+    x++;
+    pthread_mutex_unlock(&locks[1]);
+    pthread_mutex_unlock(&locks[1]);
+    return 0;
+}
+int main(void) {
+    pthread_t a;
+    pthread_create(&a, 0, add, 0);
+    pthread_mutex_lock(&locks[1]);
+    pthread_mutex_lock(&locks[1]);
+    assert(x == 0);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn what_is_read_is_what_the_trace_says() {
+    reaches(
+        "scan",
+        "#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+int x;
+void *add(void *unused) {
+    x++;
+    return 0;
+}
+int main(void) {
+    pthread_t a;
+    int n, m;
+    pthread_create(&a, 0, add, 0);
+    if (scanf(\"%d %d\", &n, &m) == 2) {
+        pthread_join(a, 0);
+        assert(n != 77 || m != 1234 || x == 0);
+    }
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn what_is_done_once_is_waited_for() {
+    reaches(
+        "once",
+        "#include <assert.h>
+#include <pthread.h>
+pthread_once_t once = PTHREAD_ONCE_INIT;
+int x, y;
+void begin(void) {
+    x = y;
+}
+void *run(void *unused) {
+    pthread_once(&once, begin);
+    return 0;
+}
+int main(void) {
+    pthread_t a;
+    pthread_create(&a, 0, run, 0);
+    y = 1;
+    pthread_once(&once, begin);
+    assert(x == 1);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn variables_of_functions_that_have_returned_are_seen_to_be_gone() {
+    reaches(
+        "returned",
+        "#include <pthread.h>
+pthread_t helper;
+void *help(void *argument) {
+    int *job = argument;
+    *job = *job + 1;
+    return 0;
+}
+void start(void) {
+    int job = 1;
+    pthread_create(&helper, 0, help, &job);
+}
+int main(void) {
+    start();
+    pthread_join(helper, 0);
+    return 0;
+}
+",
+    );
+}

@@ -38,6 +38,8 @@ pub(crate) struct Lexed {
     pub(crate) tokens: Vec<Token>,
     /// The first directive that should not be in a preprocessed text: where, and its name.
     pub(crate) directive: Option<(usize, usize)>,
+    /// Where a comment starts that does not end.
+    pub(crate) open_comment: Option<usize>,
 }
 
 impl Lexed {
@@ -55,7 +57,7 @@ const SIGNS: [&[u8]; 23] = [
 
 /// Cuts a text into tokens.
 pub(crate) fn lex(text: &[u8]) -> Lexed {
-    let mut lexed = Lexed { text: text.to_vec(), tokens: Vec::new(), directive: None };
+    let mut lexed = Lexed { text: text.to_vec(), tokens: Vec::new(), directive: None, open_comment: None };
     let mut at = 0;
     let mut line_start = true;
     while let Some(&byte) = text.get(at) {
@@ -73,8 +75,11 @@ pub(crate) fn lex(text: &[u8]) -> Lexed {
             blank(&mut lexed.text, at, end);
             at = end;
         } else if rest.starts_with(b"/*") {
-            let end =
-                rest.windows(2).skip(2).position(|pair| pair == b"*/").map_or(text.len(), |n| at + n + 4);
+            let close = rest.windows(2).skip(2).position(|pair| pair == b"*/");
+            if close.is_none() {
+                lexed.open_comment = Some(at);
+            }
+            let end = close.map_or(text.len(), |n| at + n + 4);
             blank(&mut lexed.text, at, end);
             at = end;
         } else {

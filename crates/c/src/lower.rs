@@ -34,6 +34,7 @@ mod heap;
 mod input;
 mod keys;
 mod layout;
+mod lifetimes;
 mod memory;
 mod moves;
 mod mutexes;
@@ -55,6 +56,7 @@ use allways_model::program::{
 };
 use body::Body;
 pub use heap::HEAP;
+pub use mutexes::{CHECKING, RECURSIVE};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use threads::{Alike, Start};
@@ -218,6 +220,10 @@ struct Lowering<'u> {
     stored_fields: HashSet<(usize, usize)>,
     /// Where the storage unit of a bit-field is read, and where it is written back.
     rewritten: Vec<[LocationId; 2]>,
+    /// Variables that something may outlive which holds their address, by function.
+    outlived: HashMap<FunctionId, Vec<VariableId>>,
+    /// Of such variables, the slots that say whether they are there.
+    mortals: HashMap<ObjectId, Slot>,
     /// Where variables are declared without a value.
     declarations: Vec<LocationId>,
     /// Where threads are joined.
@@ -281,6 +287,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
     };
     let mut pointers = Pointers::of(unit);
     let converted = heap::conversions(unit, &mut pointers).into();
+    let outlived = lifetimes::outlived(unit, &mut pointers);
     let ([constants, likely], steady) = constants::find(unit, &pointers);
     let lowered = Lowered {
         program: Program::default(),
@@ -338,6 +345,8 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         moves: Vec::new(),
         stored_fields: fields::stored(unit),
         rewritten: Vec::new(),
+        outlived,
+        mortals: HashMap::new(),
         declarations: Vec::new(),
         joined: Vec::new(),
         skips_joins: false,

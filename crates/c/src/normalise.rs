@@ -86,6 +86,9 @@ pub(crate) fn normalise(text: &[u8]) -> Result<Normal, Refusal> {
     if let Some((start, end)) = lexed.directive {
         return Err((start, end, "a preprocessor directive in a preprocessed text".to_string()));
     }
+    if let Some(start) = lexed.open_comment {
+        return Err((start, start + 2, "a comment that does not end".to_string()));
+    }
     check_depth(&lexed)?;
     let Written { mut out, mut insertions, attributes } = write(&lexed);
     for byte in &mut out {

@@ -180,6 +180,25 @@ impl Pointers {
         Class(self.points(self.kept, &Type::Pointer(Box::new(Type::Void))))
     }
 
+    /// Whether objects of a class may hold addresses of objects of another.
+    pub fn holds(&mut self, holder: Class, class: Class) -> bool {
+        let (holder, class) = (self.find(holder.0), self.find(class.0));
+        (0..2).any(|kind| self.points[holder][kind].is_some_and(|points| self.find(points) == class))
+    }
+
+    /// Whether one of these functions may return an address of an object of a class.
+    pub fn is_returned(&mut self, class: Class, by: impl Fn(FunctionId) -> bool) -> bool {
+        (0..self.result.len())
+            .any(|function| by(FunctionId(function)) && self.holds(Class(self.result[function]), class))
+    }
+
+    /// Whether the heap may hold an address of an object of a class, what threads return, or what is kept for them.
+    pub fn is_held_elsewhere(&mut self, class: Class) -> bool {
+        let sites: Vec<usize> = self.site.values().copied().collect();
+        let mut others = sites.into_iter().chain([self.returned, self.kept]);
+        others.any(|holder| self.holds(Class(holder), class))
+    }
+
     fn site_class(&mut self, site: &Expr) -> usize {
         let key: Site = site;
         match self.site.get(&key) {

@@ -9,8 +9,10 @@
 pub struct Property {
     /// Assertions fail, or `reach_error` is called.
     pub assertions: bool,
-    /// Memory is accessed that is not there, something is divided by zero, freed twice, or called that is no function.
+    /// Memory is accessed that is not there or not there any more, freed twice, or something is called that is no function.
     pub memory: bool,
+    /// Something is divided by zero.
+    pub divisions: bool,
     /// Two threads access one memory location at a time, one of them writing and not both atomically.
     pub races: bool,
     /// All threads that have not ended wait for each other.
@@ -20,20 +22,22 @@ pub struct Property {
 impl Default for Property {
     /// What is checked if nothing is said.
     fn default() -> Property {
-        Property { assertions: true, memory: true, ..Property::NOTHING }
+        Property { assertions: true, memory: true, divisions: true, ..Property::NOTHING }
     }
 }
 
 impl Property {
-    const NOTHING: Property = Property { assertions: false, memory: false, races: false, deadlocks: false };
+    const NOTHING: Property =
+        Property { assertions: false, memory: false, divisions: false, races: false, deadlocks: false };
 
     /// The names of properties, as they are given.
-    pub const NAMES: [&'static str; 3] = ["unreach-call", "no-data-race", "no-deadlock"];
+    pub const NAMES: [&'static str; 4] = ["unreach-call", "valid-memsafety", "no-data-race", "no-deadlock"];
 
     /// The property of a name.
     pub fn named(name: &str) -> Option<Property> {
         Some(match name {
             "unreach-call" => Property { assertions: true, ..Property::NOTHING },
+            "valid-memsafety" => Property { memory: true, ..Property::NOTHING },
             "no-data-race" => Property { races: true, ..Property::NOTHING },
             "no-deadlock" => Property { deadlocks: true, ..Property::NOTHING },
             _ => return None,
@@ -51,6 +55,8 @@ impl Property {
             }
             let formula = line.strip_prefix("CHECK(init(main()),LTL(")?.strip_suffix("))")?;
             let one = match formula {
+                // Either is a part of what `memory` stands for; memory that is never freed is not looked for.
+                "Gvalid-deref" | "Gvalid-free" => Property::named("valid-memsafety")?,
                 "G!data-race" => Property::named("no-data-race")?,
                 "G!deadlock" => Property::named("no-deadlock")?,
                 "G!call(reach_error())" | "G!call(__VERIFIER_error())" => Property::named("unreach-call")?,
@@ -66,6 +72,7 @@ impl Property {
         Property {
             assertions: self.assertions || other.assertions,
             memory: self.memory || other.memory,
+            divisions: self.divisions || other.divisions,
             races: self.races || other.races,
             deadlocks: self.deadlocks || other.deadlocks,
         }

@@ -199,3 +199,35 @@ fn broken_texts_are_refused_with_a_reason() {
     assert!(read(b"").is_ok_and(|unit| unit == Unit::default()));
     assert!(read(b"#include <stdio.h>\nint x;").is_err());
 }
+
+/// Ten megabytes of something.
+fn large() -> Vec<(&'static str, Vec<u8>, bool)> {
+    const SIZE: usize = 10 << 20;
+    let filled = |head: &str, part: &str, tail: &str| {
+        let mut text = head.as_bytes().to_vec();
+        (0..SIZE / part.len()).for_each(|_| text.extend_from_slice(part.as_bytes()));
+        text.extend_from_slice(tail.as_bytes());
+        text
+    };
+    vec![
+        ("a comment", filled("/*", "a", "*/ int main(void) { return 0; }"), true),
+        ("lines", filled("", "\n", "int main(void) { return 0; }"), true),
+        ("a comment without an end", filled("int x; /*", "a", ""), false),
+        ("a string without an end", filled("char *x = \"", "a", ""), false),
+        ("open brackets", filled("int x = ", "(", ""), false),
+        ("open blocks", filled("int main(void) ", "{", ""), false),
+        ("closed blocks", filled("int main(void) ", "}", ""), false),
+        ("operators", filled("int x = ", "-", "1;"), false),
+        ("zeros", filled("", "\0", ""), false),
+        ("what is no text", vec![0xff; SIZE], false),
+        ("attributes without an end", filled("int x ", "__attribute__((", ""), false),
+    ]
+}
+
+#[test]
+fn large_texts_are_read_or_refused() {
+    for (what, text, fine) in large() {
+        let done = read(&text);
+        assert_eq!(done.is_ok(), fine, "{what}");
+    }
+}

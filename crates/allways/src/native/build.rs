@@ -1,6 +1,7 @@
 //! Compiling a C program with the controlled scheduler, and what must be known of the result: lines and variables by address.
 
 use super::NativeError;
+use super::schedule::{Failing, Schedule, Undefined};
 use allways_c::annotations;
 use allways_c::source::with_headers;
 use std::collections::{HashMap, HashSet};
@@ -53,8 +54,8 @@ fn wrapped() -> HashSet<&'static str> {
     calls.filter_map(|rest| rest.split(end).next()).filter(|name| !name.is_empty()).collect()
 }
 
-/// Builds a program in a folder. With `checks`, accesses outside of arrays stop it.
-pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, NativeError> {
+/// Builds a program in a folder. If memory that is not there is accessed, accesses outside of arrays stop it.
+pub(super) fn build(path: &Path, folder: &Path, schedule: &Schedule) -> Result<Built, NativeError> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let written = |path: PathBuf, bytes: &[u8]| {
         std::fs::write(&path, bytes)
@@ -64,21 +65,23 @@ pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, N
     let mut commands = Vec::new();
     let mut compile = words(&["-std=gnu11", "-fgnu89-inline", "-w", "-g", "-O0", "-fno-pie"]);
     compile.extend(words(&["-fsanitize=thread", "-finstrument-functions"]));
-    if checks {
+    if schedule.failing == Failing::Memory {
         compile.extend(words(&["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]));
     }
     let bytes =
         std::fs::read(path).map_err(|error| NativeError::Files(format!("{}: {error}", path.display())))?;
     // Assertions in comments are compiled as calls, on the same lines.
-    let called = Some(&bytes).filter(|bytes| annotations::are_there(bytes));
-    let called = called.and_then(|bytes| annotations::written_out(bytes).ok());
-    let bytes = called.as_ref().unwrap_or(&bytes);
+    let called = annotations::are_there(&bytes).then(|| annotations::written_out(&bytes).ok()).flatten();
+    let is_called = called.is_some();
+    let mut bytes = called.unwrap_or(bytes);
+    // So are the values of variables that the program gives none.
+    let is_given = !is_called && give_values(&mut bytes, &schedule.undefined);
     if path.extension().is_some_and(|ending| ending == "i") {
         // Lines are those of the file itself.
-        let copy = written(folder.join("program.i"), &without_markers(bytes))?;
+        let copy = written(folder.join("program.i"), &without_markers(&bytes))?;
         compile.extend(words(&["-x", "cpp-output", "-c", &text(&copy)]));
-    } else if called.is_some() {
-        let copy = written(folder.join("program.c"), bytes)?;
+    } else if is_called || is_given {
+        let copy = written(folder.join("program.c"), &bytes)?;
         let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         compile.extend(words(&["-I", &text(beside), "-c", &text(&copy)]));
     } else {
@@ -137,6 +140,52 @@ pub(super) fn build(path: &Path, folder: &Path, checks: bool) -> Result<Built, N
     let symbols = run("nm", &words(&["-S", "--defined-only", &text(&program)]), &mut unseen)?;
     let (tables, names) = tables(&lines, &own, &symbols);
     Ok(Built { program, commands, tables, names })
+}
+
+/// Has declarations without a value start with what the runtime says; whether there are any.
+fn give_values(text: &mut Vec<u8>, undefined: &[Undefined]) -> bool {
+    let mut places: Vec<(usize, u32)> =
+        undefined.iter().filter_map(|one| Some((end_of_name(text, one)?, one.span.start))).collect();
+    places.sort_unstable();
+    places.dedup();
+    for &(place, start) in places.iter().rev() {
+        let value =
+            format!(" = ({{ extern long long allways_undefined(long); allways_undefined({start}); }})");
+        text.splice(place..place, value.into_bytes());
+    }
+    !places.is_empty()
+}
+
+/// Where the name of a variable ends in its declaration, if that ends there, too.
+fn end_of_name(text: &[u8], variable: &Undefined) -> Option<usize> {
+    let start = variable.span.start as usize;
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let declared = text.get(start..)?;
+    let name = variable.name.as_bytes();
+    let line = declared.iter().position(|&byte| byte == b';')? + 1;
+    let found = (0..line).find(|&at| {
+        declared[at..].starts_with(name)
+            && !declared.get(at + name.len()).is_some_and(is_part)
+            && !(at > 0 && is_part(&declared[at - 1]))
+    })?;
+    let end = start + found + name.len();
+    let next = text[end..].iter().find(|byte| !byte.is_ascii_whitespace())?;
+    (matches!(next, b',' | b';') && !is_parameter(&text[..end])).then_some(end)
+}
+
+/// Whether brackets are open at the end of a text, since the last statement.
+fn is_parameter(text: &[u8]) -> bool {
+    let mut closed = 0;
+    for byte in text.iter().rev() {
+        match byte {
+            b')' => closed += 1,
+            b'(' if closed == 0 => return true,
+            b'(' => closed -= 1,
+            b';' | b'{' | b'}' => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// A preprocessed text in which no line claims to be another.

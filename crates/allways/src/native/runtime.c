@@ -29,6 +29,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define HOOK __attribute__((visibility("default")))
@@ -69,6 +70,10 @@ typedef struct {
     /* What it is about to access, if the size is not 0. */
     struct { uintptr_t at; size_t size; int kind, atomic, line; } pending;
     long passes;
+    /* The line of its last access. */
+    int line;
+    /* Its stack, and the lowest frame of it that is in use. */
+    uintptr_t bottom, top, lowest;
     pthread_t handle;
     void *(*start)(void *);
     void *argument, *result;
@@ -274,12 +279,52 @@ static void point_at(int kind, int line, int name, uintptr_t address) {
     }
 }
 
+/* Where the stack of the program ends: below its frames are those of this runtime, up to the one that returns to the
+ * caller. */
+static uintptr_t stack_of(void *caller) {
+    void **own = __builtin_frame_address(0), **frame = own;
+    for (int depth = 0; depth < 8 && frame >= own && (uintptr_t)frame < threads[me].top; depth++) {
+        if (frame[1] == caller) return (uintptr_t)(frame + 2);
+        frame = *frame;
+    }
+    return (uintptr_t)own;
+}
+
 static void point(int kind, void *caller, const volatile void *address) {
+    if (fences) threads[me].lowest = stack_of(caller);
     if (threads[me].depth > 0) return;
     point_at(kind, line_of(caller), address ? name_of(address) : -1, (uintptr_t)address);
 }
 
 /* ---- Accesses ---- */
+
+/* Frames are on the stack of a thread from the top downwards. What lies below the last one is that of functions that have
+ * returned; the stack of a thread that has ended may be another one's by now. */
+static void look_for_dead_frame(int line, uintptr_t at) {
+    int over = 0;
+    for (int other = 0; other < thread_count; other++) {
+        Thread *thread = &threads[other];
+        if (at < thread->bottom || at >= thread->top) continue;
+        /* What `main` declares lives as long as the process. */
+        if (thread->state == ENDED ? !other : at >= thread->lowest) return;
+        over = 1;
+    }
+    if (over) report("memory", line);
+}
+
+extern pthread_t __real_pthread_self(void);
+
+static void note_stack(void) {
+    pthread_attr_t attributes;
+    void *start;
+    size_t size;
+    if (pthread_getattr_np(__real_pthread_self(), &attributes)) return;
+    if (!pthread_attr_getstack(&attributes, &start, &size)) {
+        threads[me].bottom = (uintptr_t)start;
+        threads[me].top = threads[me].lowest = (uintptr_t)start + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
 
 /* Two threads that stand before accesses to the same memory, one of which writes and not both of which are atomic: a race. */
 static void look_for_race(int kind, int line, uintptr_t at, size_t size, int atomic) {
@@ -294,6 +339,7 @@ static void look_for_race(int kind, int line, uintptr_t at, size_t size, int ato
 
 static void access_at(int kind, void *caller, const volatile void *address, size_t size, int atomic) {
     Thread *thread = &threads[me];
+    if (fences) thread->line = line_of(caller);
     if (expects_race) {
         int line = line_of(caller);
         look_for_race(kind, line, (uintptr_t)address, size, atomic || thread->depth > 0);
@@ -306,6 +352,7 @@ static void access_at(int kind, void *caller, const volatile void *address, size
     }
     point(kind, caller, address);
     thread->pending.size = 0;
+    if (fences) look_for_dead_frame(line_of(caller), (uintptr_t)address);
 }
 
 #define ACCESS(size) \
@@ -405,8 +452,12 @@ HOOK void __cyg_profile_func_enter(void *function, void *caller) {
 }
 
 HOOK void __cyg_profile_func_exit(void *function, void *caller) {
-    (void)caller;
     if (following) forget_places((uintptr_t)__builtin_frame_address(0), (uintptr_t)__builtin_frame_address(1));
+    if (fences) {
+        /* The variables of the function are gone when others run. */
+        threads[me].lowest = (uintptr_t)__builtin_frame_address(1);
+        point_at(WRITE, line_of(caller), -1, 0);
+    }
     if (is_one_of(sections, section_count, function)) threads[me].depth--;
 }
 
@@ -460,6 +511,19 @@ static long long choose(void *caller) {
 /* Used by what is made for functions that have no body. */
 HOOK long long allways_choose(void *caller) { return choose(caller); }
 
+/* Variables that have no value, by the place of their declaration. */
+typedef struct { int thread; long at; long long value; int used; } Value;
+static Value *values; static int value_count;
+HOOK long long allways_undefined(long at) {
+    for (int number = 0; number < value_count; number++) {
+        Value *value = &values[number];
+        if (value->used || value->thread != me || value->at != at) continue;
+        value->used = 1;
+        return value->value;
+    }
+    return 0;
+}
+
 #define NONDET(name, type) HOOK WEAK type __VERIFIER_nondet_##name(void) { return (type)choose(CALLER); }
 NONDET(int, int) NONDET(uint, unsigned) NONDET(unsigned, unsigned) NONDET(unsigned_int, unsigned) NONDET(bool, _Bool)
 NONDET(char, char) NONDET(uchar, unsigned char) NONDET(unsigned_char, unsigned char) NONDET(short, short)
@@ -470,6 +534,36 @@ HOOK WEAK double __VERIFIER_nondet_double(void) { return (double)choose(CALLER);
 HOOK WEAK float __VERIFIER_nondet_float(void) { return (float)choose(CALLER); }
 HOOK int __wrap_rand(void) { return (int)choose(CALLER); }
 HOOK long __wrap_random(void) { return (long)choose(CALLER); }
+
+/* How many numbers are read is chosen first, then each of them. */
+static int scan(const char *format, va_list places, void *caller) {
+    long long count = choose(caller);
+    for (int number = 0; number < count && (format = strchr(format, '%')); number++) {
+        int longer = 0, shorter = 0;
+        for (format++; *format && strchr("0123456789hlLjzt", *format); format++) {
+            longer += strchr("lLjzt", *format) != NULL;
+            shorter += *format == 'h';
+        }
+        if (*format == '%' || *format == '*') { format++; number--; continue; }
+        void *place = va_arg(places, void *);
+        if (!*format || !strchr("diouxX", *format)) continue;
+        long long value = choose(caller);
+        if (shorter) *(short *)place = (short)value;
+        else if (longer) *(long *)place = (long)value;
+        else *(int *)place = (int)value;
+    }
+    return (int)count;
+}
+#define SCAN(name) \
+    HOOK int __wrap_##name(const char *format, ...) { \
+        va_list places; \
+        va_start(places, format); \
+        int count = scan(format, places, CALLER); \
+        va_end(places); \
+        return count; \
+    }
+SCAN(scanf) SCAN(__isoc99_scanf)
+/* What is wrapped is looked up in this text: __wrap_scanf, __wrap___isoc99_scanf. */
 
 /* ---- Locks and the like, by their addresses ---- */
 
@@ -507,8 +601,8 @@ static int try_take(void *at, void *caller) {
     return 0;
 }
 
-/* The kind of a mutex is that of its attributes; what an initialiser says is not looked at, since programs may have other
- * ideas of how a mutex is laid out. */
+/* The kind of a mutex is that of its attributes; that of an initialiser comes with the schedule, since programs may have
+ * other ideas of how a mutex is laid out. */
 static int owns(void *at, int kind) {
     Object *mutex = object(at);
     return mutex->value && mutex->owner == me && mutex->kind == kind;
@@ -531,6 +625,12 @@ static int unlock_mutex(void *at, void *caller) {
     if (!mutex->value) wake_blocked();
     return 0;
 }
+static void start_as(int name, int kind, int index, int count) {
+    for (int at = 0; at < symbol_count; at++) {
+        uintptr_t size = (symbols[at].end - symbols[at].start) / count;
+        if (symbols[at].name == name) object((void *)(symbols[at].start + index * size))->kind = kind;
+    }
+}
 HOOK int __wrap_pthread_mutex_init(void *at, void *attributes) {
     int kind = PTHREAD_MUTEX_NORMAL;
     if (attributes) pthread_mutexattr_gettype(attributes, &kind);
@@ -552,6 +652,21 @@ HOOK void __wrap_mtx_destroy(void *at) { (void)at; }
 HOOK int __wrap_mtx_lock(void *at) { return take(at, CALLER); }
 HOOK int __wrap_mtx_unlock(void *at) { return set(at, 0, CALLER); }
 HOOK int __wrap_mtx_trylock(void *at) { return try_take(at, CALLER); }
+
+/* What is done once: 1 while it is done, 2 after that. */
+static int once(void *at, void (*initialise)(void), void *caller) {
+    point(UPDATE, caller, at);
+    while (object(at)->value == 1) blocked();
+    if (object(at)->value == 2) return 0;
+    object(at)->value = 1;
+    initialise();
+    point(WRITE, caller, at);
+    object(at)->value = 2;
+    wake_blocked();
+    return 0;
+}
+HOOK int __wrap_pthread_once(void *at, void *initialise) { return once(at, (void (*)(void))initialise, CALLER); }
+HOOK void __wrap_call_once(void *at, void *initialise) { once(at, (void (*)(void))initialise, CALLER); }
 
 /* A read-write lock counts its readers, and is -1 while somebody writes. */
 HOOK int __wrap_pthread_rwlock_init(void *at, void *kind) { (void)kind; return set(at, 0, CALLER); }
@@ -697,6 +812,7 @@ static void end_later(void) { pthread_setspecific(ending, (void *)(intptr_t)PTHR
 static void *run(void *number) {
     me = (int)(intptr_t)number;
     end_later();
+    if (fences) note_stack();
     wait_for_turn(me);
     threads[me].result = threads[me].start(threads[me].argument);
     return NULL;
@@ -811,11 +927,16 @@ static void leave_process(void) {
     for (;;) pause();
 }
 
-static void died(int signal) {
+/* The line of the instruction, or of the access for which this runtime or the library touched memory. */
+static void died(int signal, siginfo_t *unused, void *context) {
+    (void)unused;
+    uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    int own = line_count && lines[0].at <= at && at < lines[line_count - 1].at;
+    int line = own ? line_of((void *)(at + 1)) : threads[me].line;
     switch (signal) {
-    case SIGFPE: report("division", 0); break;
+    case SIGFPE: report("division", line); break;
     case SIGALRM: report("timeout", 0); break;
-    default: report("memory", 0);
+    default: report("memory", line);
     }
 }
 
@@ -836,6 +957,8 @@ static void read_schedule(FILE *file) {
             break;
         }
         case 'T': if (!turn_count || turns[turn_count - 1] != a) *ADD(turns, turn_count) = (int)a; break;
+        case 'V': *ADD(values, value_count) = (Value){ (int)a, b, c, 0 }; break;
+        case 'K': start_as((int)a, b ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_ERRORCHECK, (int)c, (int)d); break;
         case 'N': *ADD(choices, choice_count) = (Choice){ (int)a, (int)b, (int)c, d, 0 }; break;
         case 'O': {
             fences = (int)a;
@@ -858,9 +981,8 @@ __attribute__((constructor(101))) static void begin(void) {
     static char stack[1 << 16];
     stack_t other = { .ss_sp = stack, .ss_size = sizeof stack };
     sigaltstack(&other, NULL);
-    struct sigaction action = { .sa_handler = died, .sa_flags = SA_ONSTACK };
+    struct sigaction action = { .sa_sigaction = died, .sa_flags = SA_ONSTACK | SA_SIGINFO };
     int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM };
-    for (size_t at = 0; at < sizeof signals / sizeof *signals; at++) sigaction(signals[at], &action, NULL);
     telling = getenv("ALLWAYS_TELL") != NULL;
     pthread_key_create(&ending, at_end);
     end_later();
@@ -868,7 +990,10 @@ __attribute__((constructor(101))) static void begin(void) {
     fclose(file);
     for (int step = 0; step < 8; step++) draw(2);
     threads[0].turn = -1;
+    if (fences) note_stack();
     atexit(leave_process);
+    /* What goes wrong before this is no error of the program. */
+    for (size_t at = 0; at < sizeof signals / sizeof *signals; at++) sigaction(signals[at], &action, NULL);
     turn = -1;
     if (next_in_schedule() < 0) leave_schedule();
 }

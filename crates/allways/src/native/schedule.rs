@@ -6,12 +6,13 @@
 //! each thread in its order.
 
 use allways_c::fuse::visible_slots;
+use allways_c::lower::{CHECKING, RECURSIVE};
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::expression::{Choices, Scope};
 use allways_model::program::path::{Move, through};
 use allways_model::program::semantics::{Outcome, State};
-use allways_model::program::{Expr, Op, Program, Slot, Span, Target, Value, WATCHED, Wrong};
+use allways_model::program::{Expr, Op, Program, Slot, Span, Target, Value, Variable, WATCHED, Wrong};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
@@ -64,6 +65,32 @@ pub struct Chosen {
     pub value: Value,
 }
 
+/// The value of a local variable that may have none of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Undefined {
+    /// Whose variable it is.
+    pub thread: usize,
+    /// Its name in C.
+    pub name: String,
+    /// Where it is declared.
+    pub span: Span,
+    /// The value.
+    pub value: Value,
+}
+
+/// A mutex that is not plain.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MutexKind {
+    /// The variable.
+    pub name: String,
+    /// Which of its elements.
+    pub index: usize,
+    /// How many it has.
+    pub count: usize,
+    /// Whether it is recursive; or else it checks for errors.
+    pub recursive: bool,
+}
+
 /// What goes wrong at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failing {
@@ -86,6 +113,10 @@ pub struct Schedule {
     pub events: Vec<Event>,
     /// What they get, for each thread in its order.
     pub chosen: Vec<Chosen>,
+    /// The values of variables that may have none, for each thread in its order.
+    pub undefined: Vec<Undefined>,
+    /// Mutexes that are not plain from the start.
+    pub kinds: Vec<MutexKind>,
     /// The thread that goes wrong.
     pub last: usize,
     /// What goes wrong.
@@ -133,7 +164,9 @@ impl Schedule {
                 (failing, Some(violation.line))
             }
         };
-        let schedule = Schedule { events: Vec::new(), chosen: Vec::new(), last: 0, failing, line };
+        let (events, chosen, undefined) = (Vec::new(), Vec::new(), Vec::new());
+        let kinds = kinds(program);
+        let schedule = Schedule { events, chosen, undefined, kinds, last: 0, failing, line };
         let mut writer = Writer {
             program,
             source,
@@ -211,7 +244,7 @@ impl Writer<'_> {
             self.event(step, Kind::Section, first.span, None)?;
         }
         let mut seen = section;
-        for passed in &moves {
+        for (number, passed) in moves.iter().enumerate() {
             let edge = &program.locations[passed.location].edges[passed.edge];
             if let Op::Spawn(..) = edge.op {
                 self.event(step, Kind::Create, edge.span, None)?;
@@ -268,12 +301,47 @@ impl Writer<'_> {
                     }
                 }
             }
-            for &value in &passed.chosen {
+            let after = moves.get(number + 1).map_or(&step.state, |next| &next.before);
+            let given = given(&edge.op, after, thread);
+            let values = match given {
+                // Nobody asks for the value of a variable that has none.
+                Some(_) if self.finds_no_value(step, &edge.op) => Vec::new(),
+                // How a value was chosen among few is nothing that the program asks for.
+                Some((_, value)) if passed.chosen.len() > 1 => vec![value],
+                _ => passed.chosen.clone(),
+            };
+            for value in values {
                 let (thread, lines) = (self.number(step)?, self.lines(edge.span));
                 self.schedule.chosen.push(Chosen { thread, lines, value });
             }
+            if let Some((slot, value)) = given {
+                self.undefined(step, slot, value)?;
+            }
         }
         self.schedule.last = self.number(step)?;
+        Ok(())
+    }
+
+    /// Whether a step gives a local variable its value because it has none where it is read.
+    fn finds_no_value(&self, step: &RunStep, op: &Op) -> bool {
+        let locals = &self.program.procedures[self.program.locations[step.location].procedure].locals;
+        op.places().iter().any(|place| {
+            let Target::Local(slot) = place.target else { return false };
+            locals.iter().any(|variable| variable.slot == slot && variable.name.ends_with(" has a value"))
+        })
+    }
+
+    /// A local variable gets a value that nothing determines: by a call that says so, or because it has none.
+    fn undefined(&mut self, step: &RunStep, slot: Slot, value: Value) -> Result<(), NoSchedule> {
+        let procedure = self.program.locations[step.location].procedure;
+        let locals = &self.program.procedures[procedure].locals;
+        let named = |variable: &&Variable| variable.slot == slot && !variable.name.starts_with('#');
+        if let Some(variable) = locals.iter().find(named) {
+            let name = variable.name.split('\'').next().unwrap_or_default();
+            let name = name.rsplit('.').next().unwrap_or_default().to_string();
+            let (thread, span) = (self.number(step)?, variable.span);
+            self.schedule.undefined.push(Undefined { thread, name, span, value });
+        }
         Ok(())
     }
 
@@ -303,6 +371,8 @@ impl Writer<'_> {
     ) -> Result<(), NoSchedule> {
         let (thread, lines) = (self.number(step)?, self.lines(span));
         let variable = slot.map(|slot| base(&self.name(slot))).filter(|name| !name.is_empty());
+        // Whether an object is there is nowhere in memory.
+        let slot = slot.filter(|&slot| !self.says_what_is_there(slot));
         self.schedule.events.push(Event { thread, kind, lines, variable, slot });
         Ok(())
     }
@@ -315,6 +385,12 @@ impl Writer<'_> {
             .any(|word| text.starts_with(word.as_bytes()))
     }
 
+    /// Whether a slot says whether an object is there.
+    fn says_what_is_there(&self, slot: Slot) -> bool {
+        let name = self.name(slot);
+        name.starts_with("#there ") || name.ends_with('#')
+    }
+
     fn lines(&self, span: Span) -> (u32, u32) {
         let text = self.source.get(span.start as usize..span.end as usize).unwrap_or_default();
         let breaks = text.iter().filter(|&&byte| byte == b'\n').count() as u32;
@@ -323,11 +399,34 @@ impl Writer<'_> {
 
     /// The name of the variable to which a shared slot belongs.
     fn name(&self, slot: Slot) -> String {
-        let of = |variable: &&allways_model::program::Variable| {
-            (variable.slot..variable.slot + variable.slots()).contains(&slot)
-        };
+        let of = |variable: &&Variable| (variable.slot..variable.slot + variable.slots()).contains(&slot);
         self.program.shared.iter().find(of).map_or_else(String::new, |variable| variable.name.clone())
     }
+}
+
+/// The local variable to which a step gives a value that is chosen, and the value.
+fn given(op: &Op, after: &State, thread: usize) -> Option<(Slot, Value)> {
+    let Op::Assign(places, values, _) = op else { return None };
+    let mut chooses = false;
+    values.first()?.visit(&mut |part| chooses |= matches!(part, Expr::Choose(..)));
+    let Target::Local(slot) = places.first()?.target else { return None };
+    let value = *after.threads.get(thread)?.top()?.locals.get(slot)?;
+    chooses.then_some((slot, value))
+}
+
+/// The mutexes of a program whose initialiser says of which kind they are.
+fn kinds(program: &Program) -> Vec<MutexKind> {
+    let mut found = Vec::new();
+    for variable in &program.shared {
+        let count = variable.initial.len();
+        for (index, initial) in variable.initial.iter().enumerate() {
+            if let Some(RECURSIVE | CHECKING) = initial {
+                let (name, recursive) = (variable.name.clone(), *initial == Some(RECURSIVE));
+                found.push(MutexKind { name, index, count, recursive });
+            }
+        }
+    }
+    found
 }
 
 /// Whether a run ends where memory is freed: what is not there to be freed fails an assertion of the model.

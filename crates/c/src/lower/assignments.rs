@@ -7,7 +7,7 @@ use super::expressions::{acts, applied, chooses, converted, integer, not, number
 use super::moves::guarded;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
-use crate::typed::{Expr, ExprKind, Int, Type};
+use crate::typed::{Binary, Expr, ExprKind, Int, Type};
 use allways_model::program::{Binary as Operator, Span, Value};
 
 impl Lowering<'_> {
@@ -33,7 +33,10 @@ impl Lowering<'_> {
             ExprKind::AssignOp(operator, to, value, ty) => {
                 let operand = self.value(value)?;
                 // A call in the place may use the variables of the one that gave the operand.
-                let operand = if acts(to) { self.kept(operand, span)? } else { self.settled(operand, span)? };
+                // What is looked at twice has one value.
+                let twice = matches!(operator, Binary::Divide | Binary::Remainder) && chooses(&operand);
+                let operand =
+                    if acts(to) || twice { self.kept(operand, span)? } else { self.settled(operand, span)? };
                 let computed = integer(ty, span)?;
                 let own = integer(&to.ty, span)?;
                 let bits = self.field_bits(to);

@@ -171,6 +171,7 @@ impl Lowering<'_> {
                 None => self.body.lengths.remove(&parameter),
             };
         }
+        self.lifetimes(function, true, span)?;
         for (parameter, offset, value) in values {
             let place = self.variable(parameter, span)?;
             let slot = self.next_slot(&place, offset);
@@ -222,6 +223,7 @@ impl Lowering<'_> {
                 None => self.body.bound.remove(&parameter),
             };
         }
+        self.lifetimes(function, false, span)?;
         if atomic {
             self.leave_atomic(span)?;
         }

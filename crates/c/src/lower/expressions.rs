@@ -96,6 +96,13 @@ pub(super) fn acts(expr: &Expr) -> bool {
     acts
 }
 
+/// Whether there are numbers in an expression that are not followed.
+fn has_floats(expr: &Expr) -> bool {
+    let mut floats = false;
+    walk::expression(expr, &mut |part| floats |= matches!(part.ty.plain(), Type::Float(_)));
+    floats
+}
+
 impl Lowering<'_> {
     /// A local variable for a value that waits.
     pub(super) fn temporary(&mut self, span: Span) -> Slot {
@@ -284,9 +291,14 @@ impl Lowering<'_> {
             }
             ExprKind::Binary(operator, left, right) => {
                 let int = integer(&expr.ty, span)?;
-                let (left, mut right) = self.pair(left, right)?;
-                if !self.property.memory && chooses(&right) {
-                    right = self.kept(right, span)?;
+                let (mut left, mut right) = self.pair(left, right)?;
+                // What is looked at twice has one value.
+                if matches!(operator, Binary::Divide | Binary::Remainder) {
+                    for part in [&mut left, &mut right] {
+                        if chooses(part) {
+                            *part = self.kept(part.clone(), span)?;
+                        }
+                    }
                 }
                 applied(*operator, int, left, right, span)
             }
@@ -388,7 +400,7 @@ impl Lowering<'_> {
             ),
             ExprKind::And(left, right) => self.split(left, |lowering| lowering.effect(right), |_| Ok(())),
             ExprKind::Or(left, right) => self.split(left, |_| Ok(()), |lowering| lowering.effect(right)),
-            _ if self.property.races => self.touch(expr),
+            _ if self.property.races || self.may_fail(expr) => self.touch(expr),
             _ if acts(expr) => {
                 // What comes out is dropped, what happens inside is not.
                 for part in walk::parts(expr) {
@@ -400,13 +412,59 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether evaluating an expression may go wrong: it accesses what a pointer points to, or divides. The arguments of `main`,
+    /// such as a name that is printed, are taken to be there.
+    fn may_fail(&self, expr: &Expr) -> bool {
+        let is_known = |pointer: &Expr| match &pointer.kind {
+            ExprKind::AddressOf(_) => true,
+            ExprKind::PointerAdd(array, index) => match (&array.kind, &index.kind) {
+                (ExprKind::AddressOf(array), ExprKind::Int(index)) => {
+                    matches!(array.ty, Type::Array(_, Some(length)) if (0..i128::from(length)).contains(index))
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        let (mut fails, mut given) = (false, false);
+        walk::expression(expr, &mut |part| {
+            fails |= match &part.kind {
+                ExprKind::Variable(variable) => {
+                    given |= self.is_argument_of_main(*variable);
+                    false
+                }
+                ExprKind::Deref(pointer) => !is_known(pointer),
+                ExprKind::Binary(Binary::Divide | Binary::Remainder, _, by) => {
+                    !matches!(by.kind, ExprKind::Int(by) if by != 0)
+                }
+                _ => false,
+            };
+        });
+        fails && !given
+    }
+
+    fn is_argument_of_main(&self, variable: crate::typed::VariableId) -> bool {
+        let main = self.unit.functions.iter().find(|function| function.name == "main");
+        main.is_some_and(|main| main.parameters.contains(&variable))
+    }
+
     /// Evaluates an expression whose value is dropped, since reading is an access as well.
     pub(super) fn touch(&mut self, expr: &Expr) -> Result<()> {
-        if !acts(expr) && !self.may_read_shared(expr) {
+        let fails = self.may_fail(expr);
+        if !acts(expr) && !self.may_read_shared(expr) && !fails {
             return Ok(());
         }
+        if has_floats(expr) && !self.property.races {
+            // Numbers that are not followed are nevertheless somewhere.
+            return match &expr.kind {
+                ExprKind::Load(place) => {
+                    let target = self.place(place)?;
+                    self.kept(self.load(&target, expr.span), expr.span).map(|_| ())
+                }
+                _ => walk::parts(expr).into_iter().try_for_each(|part| self.effect(part)),
+            };
+        }
         for value in self.values(expr)? {
-            if reads(&value) > 0 {
+            if reads(&value) > 0 || fails {
                 self.kept(value, expr.span)?;
             }
         }
@@ -715,6 +773,7 @@ pub(super) fn converted(value: Model, from: Int, to: Int) -> Model {
 /// An operator applied to two numbers of a type (of shifts, the right one may have another).
 pub(super) fn applied(operator: Binary, int: Int, left: Model, right: Model, span: Span) -> Model {
     let symbol = arithmetic(operator);
+    let right = divisor(operator, int, &left, right);
     if let (Model::Constant(a), Model::Constant(b)) = (&left, &right)
         && let Ok(value) = allways_model::program::expression::apply(symbol, *a, *b, span)
     {
@@ -731,6 +790,22 @@ pub(super) fn applied(operator: Binary, int: Int, left: Model, right: Model, spa
         Binary::Divide if !int.signed => value,
         _ => wrapped(int, value),
     }
+}
+
+/// What something is divided by: where the least number is divided by -1, machines trap as if that were zero.
+fn divisor(operator: Binary, int: Int, left: &Model, right: Model) -> Model {
+    let divides = matches!(operator, Binary::Divide | Binary::Remainder) && int.signed && int.bits == 32;
+    let harmless = matches!(&right, Model::Constant(by) if *by != -1);
+    let least = Model::Constant(Value::from(i32::MIN));
+    if !divides || harmless || matches!(left, Model::Constant(_)) && *left != least {
+        return right;
+    }
+    if matches!((left, &right), (Model::Constant(_), Model::Constant(_))) {
+        return Model::Constant(0);
+    }
+    let by = binary(Operator::Equal, right.clone(), Model::Constant(-1));
+    let traps = binary(Operator::And, by, binary(Operator::Equal, left.clone(), least));
+    Model::If(Box::new(traps), Box::new(Model::Constant(0)), Box::new(right))
 }
 
 fn arithmetic(operator: Binary) -> Operator {

@@ -7,6 +7,7 @@
 //! become ranges of slots, addresses become numbers.
 
 use super::expressions::chooses;
+use super::lifetimes::Mortal;
 use super::moves::{MOVE, Way, along};
 use super::places::{address_number, binary, plus};
 use super::{ADDRESSES, Lowered, Lowering, Model, PART_BITS, Part, REGION, Result, refuse};
@@ -28,6 +29,8 @@ struct Layout {
     regions: HashMap<usize, (Slot, usize)>,
     /// The slots of each region that nobody may access.
     gaps: HashMap<usize, Vec<Gap>>,
+    /// The objects of each region that may end.
+    mortals: HashMap<usize, Vec<Mortal>>,
     /// How many slots there are.
     end: Slot,
     /// For each access, the slots of its region that hold something else than is accessed.
@@ -36,8 +39,10 @@ struct Layout {
     ways: Vec<Rc<[Way]>>,
     /// For each conversion of a pointer to an integer, whether it may be the address of an object.
     integers: Vec<bool>,
-    /// Whether accesses outside of every object, and divisions by zero, are violations; or else not followed.
+    /// Whether accesses outside of every object are violations; or else not followed.
     violations: bool,
+    /// The same of divisions by zero.
+    divisions: bool,
 }
 
 /// In an object with more runs of slots of other types, nothing is accessed as something that only some of them are.
@@ -60,11 +65,13 @@ impl Lowering<'_> {
             lengths: Vec::new(),
             regions: HashMap::new(),
             gaps: HashMap::new(),
+            mortals: HashMap::new(),
             end: 0,
             misfits: Vec::new(),
             ways: Vec::new(),
             integers: Vec::new(),
             violations: self.property.memory,
+            divisions: self.property.divisions,
         };
         layout.lengths = self.objects.iter().map(|object| object.parts.len()).collect();
         // Classes that were told apart when an object was made may be one by now.
@@ -125,6 +132,7 @@ impl Lowering<'_> {
             }
         }
         layout.end = slot;
+        layout.mortals = self.mortals(&regions, &layout.first);
         layout.misfits = self.misfits(&regions, &layout.first);
         layout.ways = self.ways(&regions, &layout.first);
         // Initial values may be addresses.
@@ -490,21 +498,32 @@ impl Layout {
     ) -> Model {
         let (start, end) = (address_number(first), address_number(first + length));
         let misfits = &self.misfits[access];
+        let choose = |condition, then, other| Model::If(Box::new(condition), Box::new(then), Box::new(other));
+        let mut mortals = self.mortals.get(&class).into_iter().flatten().filter(|_| !own);
         if let Model::Constant(address) = address
             && start <= address
             && address < end
         {
             let slot = (address - ADDRESSES) as Slot;
             let misfit = misfits.iter().any(|gap| gap.contains(slot));
-            return if misfit { beyond() } else { Model::Constant(address - start) };
+            let index = if misfit { beyond() } else { Model::Constant(address - start) };
+            let over = mortals.filter(|mortal| mortal.contains(slot)).map(Mortal::is_over).next();
+            return match over {
+                Some(over) => choose(over, self.astray(), index),
+                None => index,
+            };
         }
-        let choose = |condition, then, other| Model::If(Box::new(condition), Box::new(then), Box::new(other));
         let memory = between(&address, 0, self.end);
         let outside = choose(memory, beyond(), self.astray());
         let inside = between(&address, first, first + length);
         let mut index = choose(inside, plus(address.clone(), -start), outside);
         for gap in misfits.iter() {
             index = choose(gap.hit(&address), beyond(), index);
+        }
+        if let Some(first) = mortals.next() {
+            let hit = |over, mortal: &Mortal| binary(Binary::Or, over, mortal.is_hit(&address));
+            let over = mortals.fold(first.is_hit(&address), hit);
+            index = choose(over, self.astray(), index);
         }
         for gap in self.gaps.get(&class).into_iter().flatten().filter(|_| !own) {
             index = choose(gap.hit(&address), self.astray(), index);
@@ -556,7 +575,7 @@ impl Layout {
     /// What something is divided by.
     fn divisor(&self, operator: Binary, by: Model) -> Model {
         let divides = matches!(operator, Binary::Divide | Binary::Remainder);
-        if self.violations || !divides || matches!(by, Model::Constant(number) if number != 0) {
+        if self.divisions || !divides || matches!(by, Model::Constant(number) if number != 0) {
             return by;
         }
         if chooses(&by) {

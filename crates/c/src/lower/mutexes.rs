@@ -22,10 +22,10 @@ use allways_model::program::{Binary as Operator, Op, Span, Value};
 const DESTROYED: Value = 2;
 
 /// A recursive mutex that nobody holds.
-const RECURSIVE: Value = 1 << 28;
+pub const RECURSIVE: Value = 1 << 28;
 
 /// One that checks for errors.
-const CHECKING: Value = 1 << 29;
+pub const CHECKING: Value = 1 << 29;
 
 /// The owner is counted in these; how often it has taken the mutex is less.
 const OWNER: Value = 1 << 8;

@@ -151,6 +151,7 @@ impl Lowering<'_> {
             in_loop: false,
             loops: calls::jumps_back(body),
         });
+        self.lifetimes(start.function, true, span)?;
         if start.template == 0 {
             self.arguments_of_main(start.function, span)?;
         }
@@ -172,7 +173,9 @@ impl Lowering<'_> {
         }
         for &parameter in &function.parameters {
             if self.pointers.transparent.contains(&parameter) {
-                self.body.bound.entry(parameter).or_insert(Address::Value(Model::Constant(0)));
+                // What the arguments of `main` are is not followed.
+                let none = if start.template == 0 { super::layout::beyond() } else { Model::Constant(0) };
+                self.body.bound.entry(parameter).or_insert(Address::Value(none));
             }
         }
         self.block_of(body)?;
@@ -195,6 +198,9 @@ impl Lowering<'_> {
 
     /// The end of a thread.
     pub(super) fn end(&mut self, result: Option<Model>, span: Span) -> Result<()> {
+        if self.body.number > 0 {
+            self.end_lifetimes(span)?;
+        }
         if let Some(number) = self.body.thread {
             let (ended, results) = (self.ended.slot(number), self.results.slot(number));
             let result = result.unwrap_or(Model::Constant(0));

@@ -3,6 +3,7 @@
 //! `ALLWAYS_RANDOM` says how many programs are taken, or which; then each program of threads runs natively 1,000 times. Where
 //! there is no `cc`, the tests say so and pass; where there is `clang`, too, values must be the same with both.
 
+mod dangling;
 mod dice;
 mod explore;
 mod expressions;
@@ -196,4 +197,37 @@ fn joined_steps_lose_nothing() {
     println!("{compared} programs agree; {large} are too large, refused: {refused:#?}");
     assert!(wrong.is_empty(), "{} differ, the first:\n{}", wrong.len(), wrong[0]);
     assert!(compared > large, "{compared} programs were compared, {large} were too large");
+}
+
+#[test]
+fn accesses_too_late_are_those_that_the_sanitizer_finds() {
+    if !native::compiler() || !dangling::sanitizer() {
+        return;
+    }
+    let seeds: Vec<u64> = dice::seeds(300).collect();
+    let (mut right, mut wrong, mut beyond) = (0, 0, 0);
+    let mut differ = Vec::new();
+    for batch in seeds.chunks(BATCH) {
+        let texts: Vec<String> = batch.iter().map(|&seed| dangling::program(seed)).collect();
+        for ((seed, text), expected) in batch.iter().zip(&texts).zip(dangling::go_wrong(&texts)) {
+            let alone = sequential::alone(text);
+            let both = ours::programs(&alone).unwrap_or_else(|message| panic!("{message}:\n{alone}"));
+            for program in &both {
+                match (ours::run(program), expected) {
+                    (End::Result(_), false) => right += 1,
+                    (End::Wrong(_), true) => wrong += 1,
+                    (End::Beyond, _) => beyond += 1,
+                    (end, _) => {
+                        println!("seed {seed}: {end:?}, natively wrong: {expected}");
+                        differ.push(alone.clone());
+                    }
+                }
+            }
+        }
+    }
+    println!(
+        "{right} runs are right and {wrong} are wrong in both ways, {beyond} are not followed to the end"
+    );
+    assert!(differ.is_empty(), "{} differ, the first:\n{}", differ.len(), differ[0]);
+    assert!(right > 0 && wrong > 0 && right + wrong > beyond);
 }
