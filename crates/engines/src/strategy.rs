@@ -82,7 +82,7 @@ const SYMBOLIC_BUDGET: Duration = Duration::from_secs(8);
 /// How long the other engines are alone before sets of values are diagrams, in programs with many Booleans, and how long that
 /// is done with few threads, if their number is open, and with the last number.
 const DIAGRAMS_HEAD_START: Duration = Duration::from_secs(1);
-const DIAGRAMS_BUDGETS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
+const DIAGRAMS_BUDGETS: [Duration; 2] = [Duration::from_secs(8), Duration::from_secs(60)];
 
 /// How long views are waited for after the others have given up.
 const VIEWS_PATIENCE: Duration = Duration::from_secs(60);

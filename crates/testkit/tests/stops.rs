@@ -2,11 +2,14 @@
 //! for the first time, the second, the fourth, and so on. How soon a phase asks is seen in the number of times that a whole
 //! search does.
 
-use allways_engines::Budget;
+use allways_engines::{Budget, Engines, Forms, Question};
 use allways_evidence::{StopReason, Verdict};
+use allways_lang::bp;
 use allways_model::counters::{Bag, Counters, Initial, Local, Rule, Shared, Target};
+use allways_model::task::{Model, Task};
 use allways_testkit::counters::{Method, decide};
 use fastrand::Rng;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const METHODS: [Method; 5] =
@@ -61,4 +64,26 @@ fn every_phase_heeds_a_stop() {
             }
         }
     }
+}
+
+/// A step of 256 choices, from each of 256 states: few states, and much to be done between them.
+#[test]
+fn a_step_of_many_choices_is_no_reason_to_be_late() {
+    let names: Vec<String> = (0..8).map(|bit| format!("b{bit}")).collect();
+    let (list, any) = (names.join(", "), ["*"; 8].join(", "));
+    let odd = names.join(" ^ ");
+    let text = format!(
+        "decl {list}; void main() begin start_thread goto L;
+         L: assert({odd}); {list} := {any}; goto L; end"
+    );
+    let program = bp::parse(text.as_bytes()).program.expect("a program");
+    let task = Task::new(Model::Program(Arc::new(program)));
+    let forms = Forms::new(&task, &Question::default());
+    let asked = AtomicUsize::new(0);
+    let used = || asked.fetch_add(1, Ordering::Relaxed);
+    let budget = Budget::unlimited().with_memory(Some(usize::MAX), &used);
+    let outcome = Engines::default().named("modular").expect("an engine").run(&forms, &budget);
+    assert!(matches!(outcome.verdict, Verdict::Unknown(_)), "{:?}", outcome.verdict);
+    let asked = asked.load(Ordering::Relaxed);
+    assert!(asked >= 10, "asked {asked} times");
 }

@@ -213,11 +213,12 @@ impl Search<'_, '_> {
         let values = &self.steps.values;
         let mut inputs = Inputs::default();
         let end = both(&self.events[wrong.event].values, &wrong.action.when.truth)?;
-        let Some((mut bits, chosen)) = values.example(&end, wrong.action.choices) else { return Ok(None) };
+        let Some(last) = values.example(&end, wrong.action.choices) else { return Ok(None) };
+        let mut bits = last.bits;
         let mut steps = Vec::new();
         let mut event = wrong.event;
         if let Some(edge) = wrong.by {
-            numbers.note(self, event, edge, &chosen, &mut inputs);
+            numbers.note(self, event, edge, &last.choices, &mut inputs);
             steps.push((self.events[event].thread, None));
         }
         'back: loop {
@@ -240,16 +241,15 @@ impl Search<'_, '_> {
                         let mut ways = Vec::new();
                         self.steps.along(&earlier.control, earlier.thread, edge, &mut ways)?;
                         for step in ways.iter().filter(|step| step.to.as_ref() == Some(&here.control)) {
-                            let Some((old, chosen)) = values.before(&earlier.values, &step.action, &bits)?
-                            else {
+                            let Some(old) = values.before(&earlier.values, &step.action, &bits)? else {
                                 continue;
                             };
-                            numbers.note(self, before, edge, &chosen, &mut inputs);
+                            numbers.note(self, before, edge, &old.choices, &mut inputs);
                             // Within a section there is no state.
                             if here.control.section.is_none() {
                                 steps.push((here.thread, Some(self.steps.state(&here.control, &bits))));
                             }
-                            (event, bits) = (before, old);
+                            (event, bits) = (before, old.bits);
                             continue 'back;
                         }
                     }

@@ -48,6 +48,9 @@ pub struct Saturation<'a> {
     pub derived: u64,
 }
 
+/// So many facts are derived, new or not, between two looks at the budget.
+const DERIVED_BETWEEN_POLLS: u64 = 1 << 12;
+
 impl<'a> Saturation<'a> {
     /// Computes the sets of a system. Stops when there are more facts than `most`.
     pub fn compute(
@@ -69,10 +72,12 @@ impl<'a> Saturation<'a> {
             popped: HashSet::default(),
             derived: 0,
         };
-        let mut turn = 0_u32;
+        let (mut turn, mut derived) = (0_u32, 0);
         while let Some((cell, shared, local)) = sets.agenda.pop() {
             turn = turn.wrapping_add(1);
-            if turn.is_multiple_of(1024) {
+            // One fact may lead to thousands, where a step has many choices.
+            if turn.is_multiple_of(1024) || sets.derived - derived >= DERIVED_BETWEEN_POLLS {
+                derived = sets.derived;
                 budget.tick(&sets.progress())?;
                 if sets.facts.len() > most {
                     return Err(StopReason::Bound(format!("the first {most} thread states")));

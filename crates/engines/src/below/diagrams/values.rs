@@ -64,6 +64,14 @@ pub struct Chosen {
     pub choices: Range<usize>,
 }
 
+/// Values of all bits, and of the choices of a step.
+pub struct Example {
+    /// The bits.
+    pub bits: Vec<bool>,
+    /// The choices.
+    pub choices: Vec<bool>,
+}
+
 impl Chosen {
     /// Where it is false.
     #[must_use]
@@ -297,12 +305,7 @@ impl<'b> Values<'b> {
     }
 
     /// A valuation of the set from which the action leads to this one, and the choices by which it does.
-    pub fn before(
-        &self,
-        from: &Bdd,
-        action: &Action,
-        after: &[bool],
-    ) -> Result<Option<(Vec<bool>, Vec<bool>)>, StopReason> {
+    pub fn before(&self, from: &Bdd, action: &Action, after: &[bool]) -> Result<Option<Example>, StopReason> {
         let given = |bit: &Bit| action.gives.iter().any(|(given, _)| given == bit);
         let stays = (0..self.bits).filter(|bit| !given(bit) && !action.drops.contains(bit));
         let stays: Vec<_> = stays.map(|bit| (self.now(bit), after[bit])).collect();
@@ -315,11 +318,11 @@ impl<'b> Values<'b> {
     }
 
     /// A valuation of a set, and so many choices.
-    pub fn example(&self, set: &Bdd, choices: usize) -> Option<(Vec<bool>, Vec<bool>)> {
+    pub fn example(&self, set: &Bdd, choices: usize) -> Option<Example> {
         let valuation = set.first_valuation()?;
         let bits = (0..self.bits).map(|bit| valuation.value(self.now(bit)));
         let choices = (0..choices).map(|number| valuation.value(self.choice(number)));
-        Some((bits.collect(), choices.collect()))
+        Some(Example { bits: bits.collect(), choices: choices.collect() })
     }
 
     /// Whether a valuation is one of a set.
