@@ -93,6 +93,7 @@ fn finish(program: &mut Program, wanted: bool, safety: bool) -> Option<Program> 
     fuse::forget_unreachable(program);
     let apart = webs::split(program);
     settled::replace(program);
+    settled::retype(program);
     irrelevant::forget(program);
     choices::narrow(program);
     ranges::narrow(program);

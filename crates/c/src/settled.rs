@@ -272,6 +272,20 @@ fn rewrite(op: &mut Op, known: &dyn Fn(&Expr) -> Option<Value>) -> bool {
     changed
 }
 
+/// Gives places that have become variables the types of these.
+pub fn retype(program: &mut Program) {
+    let shared = &program.shared;
+    for edge in program.locations.iter_mut().flat_map(|location| &mut location.edges) {
+        let (Op::Assign(places, ..) | Op::Call(_, _, places)) = &mut edge.op else { continue };
+        for place in places {
+            if let Target::Shared(slot) = place.target {
+                let after = shared.partition_point(|variable| variable.slot <= slot);
+                place.ty = shared[after - 1].ty;
+            }
+        }
+    }
+}
+
 /// An index that is known and lies within an array.
 fn element(index: &Expr, length: usize) -> Option<usize> {
     let Expr::Constant(value) = index else { return None };

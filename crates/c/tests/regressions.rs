@@ -91,3 +91,18 @@ fn a_call_in_a_place_does_not_change_what_is_stored() {
         "int o[2]; int w(int a) { return a * 3; } int main(void) { o[w(2) & 1] ^= w(7); o[w(3) & 1] += w(5); result = o[0] * 100 + o[1]; }",
     )]);
 }
+
+#[test]
+fn places_that_become_known_have_the_types_of_their_variables() {
+    let text = "typedef unsigned long pthread_t; int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
+        int pthread_join(pthread_t, void **); void *malloc(unsigned long); struct node { int value; struct node *next; } *top;
+        int other(void);
+        void *push(void *argument) { struct node *node = malloc(sizeof *node); node->value = (int)(long)argument;
+          node->next = (struct node *)(long)other(); top = node; return 0; }
+        int main(void) { pthread_t one, two; pthread_create(&one, 0, push, (void *)1); pthread_create(&two, 0, push, (void *)2);
+          pthread_join(one, 0); pthread_join(two, 0); return top->value; }";
+    let map = allways_c::source::LineMap::identity(text.as_bytes());
+    let model = allways_c::typed::DataModel::Lp64;
+    let lowered = allways_c::read(text.as_bytes(), &map, model, Default::default()).expect("it is read");
+    assert_eq!(lowered.program.validate(), Ok(()));
+}

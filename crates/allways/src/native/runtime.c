@@ -538,7 +538,7 @@ HOOK long __wrap_random(void) { return (long)choose(CALLER); }
 /* How many numbers are read is chosen first, then each of them. */
 static int scan(const char *format, va_list places, void *caller) {
     long long count = choose(caller);
-    for (int number = 0; number < count && (format = strchr(format, '%')); number++) {
+    for (int number = 0; (format = strchr(format, '%')); number++) {
         int longer = 0, shorter = 0;
         for (format++; *format && strchr("0123456789hlLjzt", *format); format++) {
             longer += strchr("lLjzt", *format) != NULL;
@@ -547,6 +547,8 @@ static int scan(const char *format, va_list places, void *caller) {
         if (*format == '%' || *format == '*') { format++; number--; continue; }
         void *place = va_arg(places, void *);
         if (!*format || !strchr("diouxX", *format)) continue;
+        access_at(WRITE, caller, place, shorter ? sizeof(short) : longer ? sizeof(long) : sizeof(int), 0);
+        if (number >= count) continue;
         long long value = choose(caller);
         if (shorter) *(short *)place = (short)value;
         else if (longer) *(long *)place = (long)value;
