@@ -123,8 +123,8 @@ impl Invariant {
         let most = [most_shared].into_iter().chain((0..self.kinds.threads()).map(most));
         let bits: Vec<u32> = most.map(|most| u32::BITS - most.leading_zeros()).collect();
         match bits.iter().map(|&bits| u64::from(bits)).sum::<u64>() {
-            ..u64::MARKED => self.count_visible::<u64>(&tops, &bits),
-            ..u128::MARKED => self.count_visible::<u128>(&tops, &bits),
+            0..u64::MARKED => self.count_visible::<u64>(&tops, &bits),
+            u64::MARKED..u128::MARKED => self.count_visible::<u128>(&tops, &bits),
             _ => {
                 let orbit = |visible: &Visible| self.kinds.orbit(&visible.tops);
                 self.visible().iter().map(orbit).fold(0, u128::saturating_add)

@@ -66,8 +66,8 @@ impl<'a> Rows<'a> {
         let bits: Vec<u32> = most.map(|most| u32::BITS - most.leading_zeros()).collect();
         let count = invariant.states().len();
         let set = match bits.iter().map(|&bits| u64::from(bits)).sum::<u64>() {
-            ..u64::MARKED => Set::One(Words::for_up_to(count)),
-            ..u128::MARKED => Set::Two(Words::for_up_to(count)),
+            0..u64::MARKED => Set::One(Words::for_up_to(count)),
+            u64::MARKED..u128::MARKED => Set::Two(Words::for_up_to(count)),
             _ => Set::Many(HashTable::with_capacity(count), DefaultHashBuilder::default()),
         };
         let rows = canonical(&invariant.rows, kinds, watch)?;
