@@ -23,6 +23,7 @@
 mod assignments;
 mod bits;
 mod body;
+mod branches;
 mod calls;
 mod cleanup;
 mod conditions;
