@@ -117,15 +117,16 @@ fn a_single_step_that_takes_long_does_not_hold_up_the_answer() {
 #[test]
 fn an_interruption_is_answered_with_what_is_known() {
     let path = endless(&folder("interrupt"));
-    for arguments in [
-        format!("reach {path} --engine druba"),
-        format!("check {path} {path} --engine druba --target 2|2,2,2,2,2,2,2,2,2,2"),
+    for (signal, arguments) in [
+        ("-INT", format!("reach {path} --engine druba")),
+        ("-INT", format!("check {path} {path} --engine druba --target 2|2,2,2,2,2,2,2,2,2,2")),
+        ("-TERM", format!("reach {path} --engine druba")),
     ] {
         let child =
             command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         sleep(Duration::from_millis(500));
         let pid = child.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &pid]).status().expect("kill is there");
+        let sent = Command::new("kill").args([signal, &pid]).status().expect("kill is there");
         assert!(sent.success());
         let asked = Instant::now();
         let run = Run::of(child.wait_with_output().expect("it ends"));

@@ -5,18 +5,19 @@ use crate::load::LoadError;
 use allways_engines::{Budget, Progress};
 use allways_evidence::StopReason;
 use clap::Args;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use std::fs;
 use std::io::Read;
 use std::panic;
-use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Set by the first interruption.
-static INTERRUPT: AtomicBool = AtomicBool::new(false);
+static INTERRUPT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// The limits that can be asked for.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -65,14 +66,15 @@ impl Session {
         Session { started, limits, meter: Meter::new(), available, progress, idle: Mutex::new(None) }
     }
 
-    /// From now on an interruption is noted by the [`Budget`]; a second one ends the process.
+    /// From now on an interruption (Ctrl-C, or a request to terminate) is noted by the [`Budget`]; a second one ends the process.
     pub fn heed_interruptions() {
-        // Without a handler an interruption ends the process, which is right as well.
-        let _ = ctrlc::set_handler(|| {
-            if INTERRUPT.swap(true, Ordering::Relaxed) {
-                process::exit(i32::from(super::Exit::Interrupted.code()));
-            }
-        });
+        let status = i32::from(super::Exit::Interrupted.code());
+        for signal in [SIGINT, SIGTERM] {
+            // The order counts: the first signal finds the flag unset. Without a handler a signal ends the process, which is right
+            // as well.
+            let _ = flag::register_conditional_shutdown(signal, status, Arc::clone(&INTERRUPT));
+            let _ = flag::register(signal, Arc::clone(&INTERRUPT));
+        }
     }
 
     /// Does something under the limits, and removes the line of progress afterwards.
