@@ -11,6 +11,7 @@ use allways_c::source::LineMap;
 use allways_c::typed::DataModel;
 use allways_engines::{Budget, Forms, Question};
 use allways_evidence::StopReason;
+use allways_lang::aw::Definitions;
 use allways_lang::diagnostic::{Diagnostic, Diagnostics, Severity, line_column};
 use allways_lang::{aw, bp, pds, spec, tts};
 use allways_model::encoding::NoEncoding;
@@ -140,6 +141,8 @@ pub struct Options {
     pub labels: Vec<String>,
     /// Of a program, how many threads.
     pub threads: Counts,
+    /// Of a program in the `.aw` language, other values for constants.
+    pub definitions: Definitions,
     /// Whether deadlocks are to be avoided, too.
     pub deadlock: bool,
     /// Nothing is to be avoided, whatever the file beside says.
@@ -166,7 +169,7 @@ pub struct Notation {
 
 /// All notations.
 pub const NOTATIONS: &[Notation] = &[
-    Notation { ending: "aw", read: |reading| read_program(reading, parse_aw) },
+    Notation { ending: "aw", read: read_aw },
     Notation { ending: "bp", read: read_bp },
     Notation { ending: "pds", read: read_rules },
     Notation { ending: "spec", read: read_spec },
@@ -198,6 +201,13 @@ pub fn load(path: impl AsRef<Path>, options: &Options, budget: &Budget) -> Resul
     if !options.labels.is_empty() && notation.ending != "bp" {
         let help = "in the .aw language, write `never at(NAME) > 0;` into the program".to_string();
         return Err(LoadError::Unfit("--label is for .bp files".to_string(), help));
+    }
+    if !options.definitions.is_empty() && notation.ending != "aw" {
+        let help = match notation.ending {
+            "c" => "give the definitions to the preprocessor: --cpp 'cc -E -DN=5'",
+            _ => "leave out -D",
+        };
+        return Err(LoadError::Unfit("-D is for .aw files".to_string(), help.to_string()));
     }
     let source = read(path, budget)?;
     (notation.read)(Reading { path, source, options, budget })
@@ -244,9 +254,12 @@ impl Reading<'_> {
     }
 }
 
-fn parse_aw(text: &[u8]) -> (Option<Program>, Diagnostics) {
-    let aw::Parsed { program, diagnostics } = aw::parse(text);
-    (program, diagnostics)
+fn read_aw(reading: Reading<'_>) -> Result<Loaded, LoadError> {
+    let definitions = &reading.options.definitions;
+    read_program(reading, |text| {
+        let aw::Parsed { program, diagnostics } = aw::parse_with(text, definitions);
+        (program, diagnostics)
+    })
 }
 
 /// Reads a Boolean program. One thread runs `main`; a number of threads bounds those that it starts.
@@ -314,8 +327,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         (!targets.is_empty(), "--target is for .pds files", "write `assert` into the program"),
     ])?;
     let own = reading.source.text.clone();
-    let is_source = reading.path.extension().is_some_and(|ending| ending == "c");
-    let parsed = if is_source {
+    let parsed = if !allways_c::source::is_preprocessed(reading.path, &own) {
         let comments = allways_c::annotations::are_there(&own);
         let command = preprocessor.as_deref();
         let text = allways_c::source::preprocess_for(reading.path, command, *data_model, comments)

@@ -307,3 +307,13 @@ fn functions_of_the_library_return_what_they_must() {
     assert_eq!(run("printed", "printf(\"abc\") == 0"), 10);
     assert_eq!(run("atoi", "atoi(\"12\") == 12"), 5);
 }
+
+/// Its places are its own lines, whatever its line markers say: they may be of a file that is not there any more.
+#[test]
+fn the_output_of_a_preprocessor_is_read_as_it_is_under_any_name() {
+    let text = "# 1 \"gone.c\"\n# 1 \"/usr/include/assert.h\" 1 3 4\nextern void __assert_fail(void);\n\
+                # 2 \"gone.c\" 2\nint x;\nint main(void) {\n  x = 1;\n  if (x == 1) __assert_fail();\n}\n";
+    let path = file(&folder("preprocessed"), "program.c", text);
+    let run = allways(&format!("check {path} --cpp /bin/false"));
+    assert!(run.code == 10 && run.verdict().contains("line 8"), "{run:?}");
+}

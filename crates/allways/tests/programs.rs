@@ -277,3 +277,24 @@ fn numbers_of_threads_are_said_once() {
         assert!(run.code == 2 && run.err.contains(why), "{threads}: {run:?}");
     }
 }
+
+/// A constant that is given on the command line, to `check` and to those who look at its evidence.
+#[test]
+fn constants_are_given_from_outside() {
+    let folder = folder("constants");
+    let text = "const N = 2; shared 0..9 x; thread p[N] { fetch_add(x, 1); } never x == 4;";
+    let (path, trace) = (file(&folder, "count.aw", text), folder.join("trace").display().to_string());
+    assert_eq!(allways(&format!("check {path}")).code, 0);
+    assert_eq!(allways(&format!("check {path} -D N=3")).code, 0);
+    assert_eq!(allways(&format!("check {path} -D N=4 --evidence {trace}")).code, 10);
+    assert_eq!(allways(&format!("certify {path} {trace} -D N=4")).code, 0);
+    assert_ne!(allways(&format!("certify {path} {trace}")).code, 0);
+    for (wrong, said) in [("M=4", "a constant `M`"), ("N=x", "a number, true or false"), ("N", "NAME=VALUE")]
+    {
+        let run = allways(&format!("check {path} -D {wrong}"));
+        assert!(run.code == 2 && run.err.contains(said), "{run:?}");
+    }
+    let rules = file(&folder, "rules.pds", "");
+    let run = allways(&format!("check {rules} -D N=4"));
+    assert!(run.code == 2 && run.err.contains("-D is for .aw files"), "{run:?}");
+}

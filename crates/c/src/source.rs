@@ -1,7 +1,7 @@
 //! From a file to preprocessed text, and from places in that text back to places in what the user reads.
 //!
-//! A `.i` file is read as it is, and its places are its own. A `.c` file goes through a preprocessor, whose line markers
-//! (`# LINE "FILE" FLAGS`) lead back: text of the user's file to its line there (and to the column, where the preprocessor
+//! A `.i` file is read as it is, and its places are its own; so is a `.c` file that is the output of a preprocessor. Other `.c`
+//! files go through one, whose line markers (`# LINE "FILE" FLAGS`) lead back: text of the user's file to its line there (and to the column, where the preprocessor
 //! left the line alone), text of another file to the `#include` of the user's file that led to it.
 
 use crate::typed::{DataModel, Span};
@@ -14,6 +14,24 @@ pub const MAX_TEXT: usize = u32::MAX as usize - 1;
 
 /// The preprocessor that is run if the user names none.
 pub const PREPROCESSOR: [&str; 2] = ["cc", "-E"];
+
+/// Whether a file is the output of a preprocessor: by its ending, or since it has line markers and no directives.
+pub fn is_preprocessed(path: &Path, text: &[u8]) -> bool {
+    if path.extension().is_none_or(|ending| ending != "c") {
+        return true;
+    }
+    let mut has_markers = false;
+    for line in text.split(|&byte| byte == b'\n') {
+        let Some(rest) = line.trim_ascii_start().strip_prefix(b"#") else { continue };
+        let rest = rest.trim_ascii_start();
+        let is_marker = rest.first().is_some_and(u8::is_ascii_digit);
+        has_markers |= is_marker;
+        if !is_marker && !rest.starts_with(b"pragma") {
+            return false;
+        }
+    }
+    has_markers
+}
 
 /// Runs a preprocessor (a program and its arguments; the path is added) and gives its output.
 pub fn preprocess(path: &Path, command: &[String]) -> Result<Vec<u8>, String> {
@@ -119,7 +137,7 @@ pub struct Source {
 pub fn load(path: &Path, command: Option<&[String]>, model: DataModel) -> Result<Source, String> {
     let shown = std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     let as_it_is = |shown: Vec<u8>| Source { map: LineMap::identity(&shown), text: shown.clone(), shown };
-    if path.extension().is_some_and(|end| end == "i") {
+    if is_preprocessed(path, &shown) {
         return Ok(as_it_is(shown));
     }
     match preprocess_for(path, command, model, crate::annotations::are_there(&shown)) {

@@ -52,7 +52,10 @@ mod tests;
 pub(crate) use lexer::KEYWORDS;
 
 use crate::diagnostic::Diagnostics;
-use allways_model::program::Program;
+use allways_model::program::{Program, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 /// The longest text, in bytes: places are kept as 32-bit numbers.
 pub const MAX_TEXT: usize = u32::MAX as usize - 1;
@@ -81,14 +84,48 @@ pub struct Parsed {
     pub diagnostics: Diagnostics,
 }
 
+/// A value for a constant, given from outside of the text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Definition {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number.
+    Number(Value),
+}
+
+impl FromStr for Definition {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Definition, ()> {
+        text.parse().map(Definition::Bool).or_else(|_| text.parse().map(Definition::Number)).map_err(|_| ())
+    }
+}
+
+impl fmt::Display for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Definition::Bool(value) => write!(f, "{value}"),
+            Definition::Number(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+/// Values for constants, by name: they win over those of the text.
+pub type Definitions = BTreeMap<String, Definition>;
+
 /// Reads a program.
 pub fn parse(text: &[u8]) -> Parsed {
+    parse_with(text, &Definitions::new())
+}
+
+/// Reads a program in which some constants have other values.
+pub fn parse_with(text: &[u8], definitions: &Definitions) -> Parsed {
     let mut diagnostics = Diagnostics::default();
     let lexed = lexer::lex(text);
     let module = parser::parse(text, &lexed, &mut diagnostics);
     let program = match diagnostics.has_errors() {
         true => None,
-        false => lower::lower(&module, &mut diagnostics),
+        false => lower::lower(&module, definitions, &mut diagnostics),
     };
     Parsed { program, diagnostics }
 }

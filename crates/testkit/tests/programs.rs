@@ -85,6 +85,11 @@ fn random_threads() {
 }
 
 #[test]
+fn random_threads_with_what_stands_for_something_else() {
+    run(Mode::Short, 300);
+}
+
+#[test]
 fn random_boolean_programs() {
     run(Mode::Boolean, 200);
 }
@@ -290,7 +295,13 @@ fn written(name: &str, program: &Program, explored: &Explored, mode: Option<Mode
     for (notation, text) in [("aw", write::aw(program)), ("bp", write::bp(program))] {
         let text = match (mode, notation, text) {
             (_, _, Ok(text)) => text,
-            (None | Some(Mode::Tasks), _, Err(_)) | (Some(Mode::Threads), "bp", Err(_)) => continue,
+            (None | Some(Mode::Tasks), _, Err(_)) | (Some(Mode::Threads | Mode::Short), "bp", Err(_)) => {
+                continue;
+            }
+            // A `cas` of an element is an assignment with a constraint, and cannot be written yet.
+            (Some(Mode::Short), _, Err(refusal)) if refusal.reason.contains("more than plain variables") => {
+                continue;
+            }
             // In a Boolean program every jump is a step, during which a broadcast would be missed.
             (_, "bp", Err(refusal)) if refusal.reason.contains("waits again and again") => continue,
             (_, _, Err(refusal)) => panic!("{name}\n{refusal:?}"),

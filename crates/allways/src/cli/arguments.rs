@@ -7,6 +7,7 @@ use allways_c::property::Property;
 use allways_c::typed::DataModel;
 use allways_engines::below::schedules::engine::Scheduler;
 use allways_engines::{Engine, Engines, Question};
+use allways_lang::aw::Definition;
 use allways_model::threads::Counts;
 use allways_smt::Settings;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -173,6 +174,9 @@ pub struct Convert {
     /// Of a program, how many threads; see check.
     #[arg(long, value_name = "COUNTS")]
     pub threads: Option<Counts>,
+    /// Of a program in the .aw language: give a constant another value; see check.
+    #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = definition)]
+    pub definitions: Vec<(String, Definition)>,
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -221,6 +225,9 @@ pub struct Start {
     /// is any number.
     #[arg(long, value_name = "COUNTS")]
     pub threads: Option<Counts>,
+    /// Of a program in the .aw language: give a constant another value, such as -D N=5; may be repeated.
+    #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = definition)]
+    pub definitions: Vec<(String, Definition)>,
     /// Keep variables of a program where they cannot matter, as a comparison.
     #[arg(long)]
     pub unreduced: bool,
@@ -247,6 +254,13 @@ pub struct Start {
 pub enum MemoryModel {
     /// Sequential consistency.
     Sc,
+}
+
+/// A constant and its value.
+fn definition(text: &str) -> Result<(String, Definition), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as N=5")?;
+    let value = value.parse().map_err(|()| format!("expected a number, true or false, found {value:?}"))?;
+    Ok((name.to_string(), value))
 }
 
 /// The property of a name, or the one that a file states.
@@ -281,6 +295,7 @@ impl Start {
         Options {
             init: self.init.clone(),
             threads: self.threads.clone().unwrap_or_default(),
+            definitions: self.definitions.iter().cloned().collect(),
             data_model: match self.data_model {
                 Some(Sizes::Ilp32) => DataModel::Ilp32,
                 Some(Sizes::Lp64) | None => DataModel::Lp64,

@@ -43,7 +43,11 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
     if is_rules || arguments.sequentialize.is_some() && !to_program {
         return usage(sequentialize, "give --to aw, bp, c or boogie");
     }
-    let options = Options { threads: arguments.threads.clone().unwrap_or_default(), ..Options::default() };
+    let options = Options {
+        threads: arguments.threads.clone().unwrap_or_default(),
+        definitions: arguments.definitions.iter().cloned().collect(),
+        ..Options::default()
+    };
     let loaded = load(&arguments.file, &options, &Budget::unlimited())?;
     context.printer.diagnostics(&loaded.diagnostics);
     let task = loaded.task;

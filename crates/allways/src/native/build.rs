@@ -3,7 +3,7 @@
 use super::NativeError;
 use super::schedule::{Failing, Schedule, Undefined};
 use allways_c::annotations;
-use allways_c::source::with_headers;
+use allways_c::source::{is_preprocessed, with_headers};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ pub(super) fn build(path: &Path, folder: &Path, schedule: &Schedule) -> Result<B
     let mut bytes = called.unwrap_or(bytes);
     // So are the values of variables that the program gives none.
     let is_given = !is_called && give_values(&mut bytes, &schedule.undefined);
-    if path.extension().is_some_and(|ending| ending == "i") {
+    if is_preprocessed(path, &bytes) {
         // Lines are those of the file itself.
         let copy = written(folder.join("program.i"), &without_markers(&bytes))?;
         compile.extend(words(&["-x", "cpp-output", "-c", &text(&copy)]));

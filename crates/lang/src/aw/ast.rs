@@ -66,14 +66,7 @@ pub(super) struct Parameter<'a> {
 
 /// A type as it is written.
 #[derive(Debug)]
-pub(super) struct TypeName<'a> {
-    pub kind: TypeKind<'a>,
-    pub span: Span,
-}
-
-/// See [`TypeName`].
-#[derive(Debug)]
-pub(super) enum TypeKind<'a> {
+pub(super) enum TypeName<'a> {
     Bool,
     Int,
     Range(Box<Expr<'a>>, Box<Expr<'a>>),
@@ -84,9 +77,26 @@ pub(super) enum TypeKind<'a> {
 pub(super) struct Declarator<'a> {
     pub name: Name<'a>,
     pub length: Option<Expr<'a>>,
-    pub initial: Option<Expr<'a>>,
+    pub initial: Option<Initial<'a>>,
     /// From the name to the value.
     pub span: Span,
+}
+
+/// The value that a variable is declared with.
+#[derive(Debug)]
+pub(super) enum Initial<'a> {
+    /// Of a variable, or of each element of an array.
+    One(Expr<'a>),
+    /// Of the elements of an array, one after the other, from brace to brace.
+    Each(Vec<Expr<'a>>, Span),
+}
+
+/// `i in lo..hi`, both included.
+#[derive(Debug)]
+pub(super) struct Binder<'a> {
+    pub name: Name<'a>,
+    pub low: Expr<'a>,
+    pub high: Expr<'a>,
 }
 
 /// Statements in braces.
@@ -123,6 +133,7 @@ pub(super) enum StatementKind<'a> {
     If(Vec<Branch<'a>>, Option<Block<'a>>),
     While(Expr<'a>, Block<'a>),
     Loop(Block<'a>),
+    For(Box<Binder<'a>>, Block<'a>),
     Choose(Vec<Block<'a>>),
     Block(Block<'a>),
     Atomic(Block<'a>),
@@ -179,7 +190,31 @@ pub(super) enum ExprKind<'a> {
     /// `other.x` or `other.x[e]`.
     Other(Name<'a>, Option<Box<Expr<'a>>>),
     Call(Name<'a>, Vec<Expr<'a>>),
+    Quantified(Quantifier, Box<Binder<'a>>, Box<Expr<'a>>),
     Unary(Unary, Box<Expr<'a>>),
     Binary(Binary, Box<Expr<'a>>, Box<Expr<'a>>),
     If(Box<Expr<'a>>, Box<Expr<'a>>, Box<Expr<'a>>),
+}
+
+/// What is said of all values in a range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Quantifier {
+    /// It is true for each.
+    Forall,
+    /// It is true for one at least.
+    Exists,
+    /// For how many it is true.
+    Count,
+}
+
+impl Quantifier {
+    /// The quantifier that a word stands for. These words are names everywhere else.
+    pub fn of(word: &str) -> Option<Quantifier> {
+        match word {
+            "forall" => Some(Quantifier::Forall),
+            "exists" => Some(Quantifier::Exists),
+            "count" => Some(Quantifier::Count),
+            _ => None,
+        }
+    }
 }

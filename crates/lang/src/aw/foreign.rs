@@ -3,7 +3,9 @@
 /// For a word in the place of a statement.
 pub(super) fn statement(word: &str) -> Option<&'static str> {
     Some(match word {
-        "for" | "foreach" => "there is no `for`; use `while`, or `loop` with `break`",
+        "for" | "foreach" => {
+            "a loop over a range, both ends included, is written `for i in 0..3 { … }`; others are `while` or `loop`"
+        }
         "do" | "until" | "repeat" => "there is no `do`; use `loop` with `if (…) { break; }`",
         "switch" | "match" | "case" => "there is no `switch`; use `if`, `else if` and `else`",
         "elif" | "elsif" | "elseif" => "write `else if`",

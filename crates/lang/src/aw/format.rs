@@ -97,8 +97,7 @@ impl Layout<'_> {
         let mut parts = Vec::new();
         let mut start = at;
         loop {
-            let end =
-                (start..to).find(|&piece| matches!(self.pieces[piece].text, "{" | ";")).unwrap_or(to - 1);
+            let end = (start..to).find(|&piece| self.pieces[piece].ends_unit()).unwrap_or(to - 1);
             if self.pieces[end].text != "{" {
                 self.statement(start, end + 1, indent, "");
                 return end + 1;

@@ -6,15 +6,19 @@
 
 mod atomic;
 mod body;
+mod builtins;
 mod declarations;
 mod expressions;
 mod flow;
+mod locals;
 mod properties;
+mod quantifiers;
 mod simple;
 mod statements;
 mod unused;
 mod variables;
 
+use super::Definitions;
 use super::ast::{Expr, ExprKind, Item, Module, Name, Routine, RoutineKind};
 use super::names::{Globals, Meaning};
 use super::suggest::{did_you_mean, quote};
@@ -25,10 +29,16 @@ use body::Body;
 use std::collections::{HashMap, HashSet};
 
 /// Lowers a text without syntax errors.
-pub(super) fn lower<'a>(module: &'a Module<'a>, diagnostics: &mut Diagnostics) -> Option<Program> {
+pub(super) fn lower<'a>(
+    module: &'a Module<'a>,
+    definitions: &'a Definitions,
+    diagnostics: &mut Diagnostics,
+) -> Option<Program> {
     let (globals, twice) = Globals::collect(module);
     let mut lowering = Lowering {
         diagnostics,
+        definitions,
+        redefined: HashSet::new(),
         globals,
         program: Program::default(),
         heads: Vec::new(),
@@ -37,6 +47,8 @@ pub(super) fn lower<'a>(module: &'a Module<'a>, diagnostics: &mut Diagnostics) -
         running: 0,
         counted: HashSet::new(),
         mode: Mode::Constant,
+        bound: Vec::new(),
+        instances: 0,
         body: Body::default(),
         summaries: Vec::new(),
         locals: HashMap::new(),
@@ -113,6 +125,10 @@ struct Owners {
 
 struct Lowering<'a, 'd> {
     diagnostics: &'d mut Diagnostics,
+    /// Values for constants that were given from outside.
+    definitions: &'a Definitions,
+    /// The constants that got one.
+    redefined: HashSet<&'a str>,
     globals: Globals<'a>,
     program: Program,
     /// By the number of the procedure.
@@ -125,6 +141,10 @@ struct Lowering<'a, 'd> {
     /// The labels that some `at` mentions.
     counted: HashSet<&'a str>,
     mode: Mode,
+    /// The names that quantifiers around give values, the innermost last.
+    bound: Vec<(&'a str, Value)>,
+    /// How many expressions quantifiers were made of so far.
+    instances: usize,
     /// The body at hand.
     body: Body<'a>,
     /// By the number of the procedure.
@@ -154,6 +174,7 @@ impl<'a> Lowering<'a, '_> {
         for item in &module.items {
             self.declare(item);
         }
+        self.check_definitions(module.end);
         if self.asynchronous {
             self.declare_running();
         }
@@ -171,6 +192,20 @@ impl<'a> Lowering<'a, '_> {
         self.properties(module);
         if !self.diagnostics.has_errors() {
             self.warn_unused();
+        }
+    }
+
+    /// Complains about values for constants that are not there.
+    fn check_definitions(&mut self, end: Span) {
+        for name in self.definitions.keys() {
+            if !self.redefined.contains(name.as_str()) {
+                let constants =
+                    self.globals.iter().filter(|global| matches!(global.meaning, Meaning::Constant(..)));
+                let help = did_you_mean(name, constants.map(|global| global.name.text));
+                let message =
+                    format!("expected a constant {}, whose value is given by `-D`, found none", quote(name));
+                self.error(end, message, help);
+            }
         }
     }
 
@@ -280,7 +315,9 @@ fn count_labels<'a>(expr: &Expr<'a>, labels: &mut HashSet<&'a str>) {
         ExprKind::At(_, label) => {
             labels.insert(label.text);
         }
-        ExprKind::Element(_, part) | ExprKind::Unary(_, part) => count_labels(part, labels),
+        ExprKind::Element(_, part) | ExprKind::Unary(_, part) | ExprKind::Quantified(_, _, part) => {
+            count_labels(part, labels);
+        }
         ExprKind::Binary(_, left, right) => {
             count_labels(left, labels);
             count_labels(right, labels);

@@ -1,5 +1,6 @@
 //! Texts, the programs they become, and what is said about them.
 
+mod constructs;
 mod examples;
 mod format;
 mod hostile;

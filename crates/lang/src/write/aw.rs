@@ -148,10 +148,8 @@ impl<'a> Writer<'a> {
             text += &match variable.ty {
                 Type::Lock => format!("lock {name}{length};\n"),
                 ty => {
-                    let initial = match initial(variable)? {
-                        Some(value) => constant(value, ty),
-                        None => "*".to_string(),
-                    };
+                    let initial =
+                        initial(variable, |value| value.map_or("*".to_string(), |value| constant(value, ty)));
                     format!("shared {} {name}{length} = {initial};\n", type_name(ty))
                 }
             };
@@ -250,13 +248,14 @@ fn constant(value: Value, ty: Type) -> String {
     }
 }
 
-/// The initial value of a variable, the same for all elements of an array.
-fn initial(variable: &Variable) -> Written<Option<Value>> {
+/// The initial value of a variable, or those of the elements of an array, each written by `write`.
+fn initial(variable: &Variable, write: impl Fn(Option<Value>) -> String) -> String {
     let first = variable.initial.first().copied().flatten();
     match variable.initial.iter().all(|&value| value == first) {
-        true => Ok(first),
+        true => write(first),
         false => {
-            refuse(variable.span, format!("the elements of `{}` start with different values", variable.name))
+            let values: Vec<String> = variable.initial.iter().map(|&value| write(value)).collect();
+            format!("{{{}}}", values.join(", "))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Random programs: expressions.
 
-use super::generate::{Generator, Type, Variable};
-use super::statements::Body;
+use super::generate::{Generator, Mode, Type, Variable};
+use super::statements::{Body, COUNTED};
 
 impl Generator {
     /// A constant of a type.
@@ -68,6 +68,9 @@ impl Generator {
                 ),
             };
         }
+        if self.mode == Mode::Short && depth > 0 && self.once_in(6) {
+            return self.quantified(body, depth);
+        }
         let numbers = body.has_self || !self.visible(body, |variable| variable.ty != Type::Bool).is_empty();
         if numbers && self.once_in(3) {
             let operators = ["==", "!=", "<", "<=", ">", ">="];
@@ -81,6 +84,20 @@ impl Generator {
             Some((name, _)) if self.once_in(3) => format!("!{name}"),
             Some((name, _)) => name,
             None => self.rng.bool().to_string(),
+        }
+    }
+
+    /// Something that is said of all values of a small range.
+    fn quantified(&mut self, body: &Body, depth: usize) -> String {
+        let (low, high) = (self.rng.i64(0..=1), self.rng.i64(1..=2));
+        let name = format!("{COUNTED}q{depth}");
+        let mut inside = body.clone();
+        inside.locals.push(Variable { name: name.clone(), ty: Type::Range(low, high), length: None });
+        let part = self.condition(&inside, depth - 1);
+        match self.rng.u8(0..3) {
+            0 => format!("forall {name} in {low}..{high}: {part}"),
+            1 => format!("exists {name} in {low}..{high}: {part}"),
+            _ => format!("(count {name} in {low}..{high}: {part}) >= {}", self.rng.i64(1..=2)),
         }
     }
 

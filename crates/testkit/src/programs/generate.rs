@@ -11,8 +11,10 @@ use std::fmt::Write;
 /// Which part of the language is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Threads, with all that they can use.
+    /// Threads, with all that they can use but for what stands for something else.
     Threads,
+    /// Threads that also use what can be written otherwise: `for`, quantifiers, `cas` and its kin, values of arrays.
+    Short,
     /// Threads with Boolean variables and what Boolean programs have: no arrays, locks, `self` or `at`.
     Boolean,
     /// An asynchronous program.
@@ -101,6 +103,19 @@ impl Generator {
         }
     }
 
+    /// Whether there are threads that can use all of the language.
+    fn has_threads(&self) -> bool {
+        matches!(self.mode, Mode::Threads | Mode::Short)
+    }
+
+    /// Two values for the elements of an array, sometimes.
+    pub fn values_of_array(&mut self, ty: Type) -> Option<String> {
+        if self.mode != Mode::Short || !self.once_in(2) {
+            return None;
+        }
+        Some(format!(" = {{{}, {}}}", self.constant_of(ty), self.constant_of(ty)))
+    }
+
     /// True once in so many times.
     pub fn once_in(&mut self, times: u32) -> bool {
         self.rng.u32(0..times) == 0
@@ -135,7 +150,7 @@ impl Generator {
         }
         match self.mode {
             Mode::Tasks => self.asynchronous(),
-            Mode::Threads | Mode::Boolean => self.threads(),
+            Mode::Threads | Mode::Short | Mode::Boolean => self.threads(),
         }
         if self.mode != Mode::Boolean || self.once_in(2) {
             self.never();
@@ -150,10 +165,13 @@ impl Generator {
             (Type::Range(0, high), Some((name, value))) if high == *value => format!("0..{name}"),
             _ => ty.name(),
         };
-        let initial = match self.rng.u8(0..6) {
-            0 => " = *".to_string(),
-            1 | 2 => format!(" = {}", self.constant_of(ty)),
-            _ => String::new(),
+        let initial = match length.and_then(|_| self.values_of_array(ty)) {
+            Some(values) => values,
+            None => match self.rng.u8(0..6) {
+                0 => " = *".to_string(),
+                1 | 2 => format!(" = {}", self.constant_of(ty)),
+                _ => String::new(),
+            },
         };
         let brackets = length.map_or(String::new(), |length| format!("[{length}]"));
         let _ = writeln!(self.text, "shared {ty_name} {name}{brackets}{initial};");
@@ -193,13 +211,13 @@ impl Generator {
             let count = self.rng.usize(1..=most).min(3 - running);
             running += count;
             let brackets = match self.rng.u8(0..8) {
-                0 if self.mode == Mode::Threads => "[*]".to_string(),
+                0 if self.has_threads() => "[*]".to_string(),
                 0..4 if count == 1 => String::new(),
                 _ => format!("[{count}]"),
             };
             // What is started later, or any number of times, has no number.
             let numbered = brackets != "[*]" && self.spawned.as_ref() != Some(&name);
-            let has_self = self.mode == Mode::Threads && numbered;
+            let has_self = self.has_threads() && numbered;
             let _ = writeln!(self.text, "thread {name}{brackets} {{");
             let left = if count == 1 { self.rng.usize(3..=8) } else { self.rng.usize(2..=6) };
             self.body(Body { has_self, left, ..Body::new(&name) });

@@ -48,8 +48,11 @@ impl Body {
     }
 }
 
+/// How the names of variables start that a `for` or a quantifier gives their values.
+pub(super) const COUNTED: char = 'i';
+
 /// The kinds of statements, and how often they occur.
-const KINDS: [(&str, u32); 29] = [
+const KINDS: [(&str, u32); 31] = [
     ("assign", 24),
     ("parallel", 5),
     ("any", 4),
@@ -79,6 +82,8 @@ const KINDS: [(&str, u32); 29] = [
     ("declare", 8),
     ("post", 12),
     ("yield", 8),
+    ("for", 8),
+    ("update", 16),
 ];
 
 impl Generator {
@@ -146,7 +151,9 @@ impl Generator {
         let kind = kind.map_or("skip", |kind| kind.0);
         let label = self.label(body);
         match kind {
-            "if" | "while" | "loop" | "choose" | "block" | "atomic" => self.nested(body, kind, &label),
+            "if" | "while" | "loop" | "for" | "choose" | "block" | "atomic" => {
+                self.nested(body, kind, &label)
+            }
             "critical" => {
                 let lock = self.lock_place(body);
                 self.line(body, &format!("{label}acquire({lock});"));
@@ -175,7 +182,9 @@ impl Generator {
         // What is no single step of one thread has no place inside another step.
         let apart = body.atomic || body.plain;
         match kind {
-            "any" => !self.visible(body, |variable| variable.ty != Type::Int).is_empty(),
+            "any" => !self.writable(body, |ty| ty != Type::Int).is_empty(),
+            "for" => self.mode == Mode::Short && body.depth < 3,
+            "update" => self.mode == Mode::Short,
             "assert" => self.asserts,
             "error" => self.asserts && body.depth > 0,
             "if" | "while" | "loop" | "choose" => body.depth < 3,
@@ -223,7 +232,9 @@ impl Generator {
                 format!("{first}, {second} = {left}, {right};")
             }
             "any" => format!("{} = *;", self.place(body, |ty| ty != Type::Int).0),
-            "assume" | "await" | "assert" => format!("{kind} {};", self.condition(body, 2)),
+            "assume" | "await" => format!("{kind} {};", self.tested(body, 2)),
+            "assert" => format!("assert {};", self.condition(body, 2)),
+            "update" => self.update(body),
             "goto" => {
                 let targets = body.targets.clone();
                 let count = self.rng.usize(1..=targets.len());
@@ -260,13 +271,62 @@ impl Generator {
 
     /// A variable or an element of an array, to be written.
     fn place(&mut self, body: &Body, suits: impl Fn(Type) -> bool) -> (String, Type) {
-        let all = self.visible(body, |variable| suits(variable.ty));
+        let all = self.writable(body, suits);
         let variable = self.pick(&all).expect("there is a variable of a finite type");
         let name = match variable.length {
             None => variable.name,
             Some(length) => format!("{}[{}]", variable.name, self.index(body, length)),
         };
         (name, variable.ty)
+    }
+
+    /// The variables of some type that can be written.
+    fn writable(&self, body: &Body, suits: impl Fn(Type) -> bool) -> Vec<Variable> {
+        self.visible(body, |variable| suits(variable.ty) && !variable.name.starts_with(COUNTED))
+    }
+
+    /// The condition of a step, sometimes one that stores something.
+    fn tested(&mut self, body: &Body, depth: usize) -> String {
+        if self.mode == Mode::Short && self.once_in(4) {
+            let not = if self.rng.bool() { "!" } else { "" };
+            return format!("{not}{}", self.compare_and_swap(body).0);
+        }
+        self.condition(body, depth)
+    }
+
+    fn compare_and_swap(&mut self, body: &Body) -> (String, String) {
+        let (place, ty) = self.place(body, |_| true);
+        // What is compared makes no choices.
+        let old = Some(self.fitting(body, ty)).filter(|old| !old.contains('*'));
+        let old = old.unwrap_or_else(|| self.constant_of(ty));
+        (format!("cas({place}, {old}, {})", self.fitting(body, ty)), place)
+    }
+
+    /// A statement that reads and writes a variable.
+    fn update(&mut self, body: &Body) -> String {
+        let ((call, place), result) = match self.rng.u8(0..3) {
+            0 => (self.compare_and_swap(body), Type::Bool),
+            1 => {
+                let (place, ty) = self.place(body, |_| true);
+                ((format!("exchange({place}, {})", self.fitting(body, ty)), place), ty)
+            }
+            _ => {
+                if self.writable(body, |ty| ty != Type::Bool).is_empty() {
+                    return "skip;".to_string();
+                }
+                let (place, ty) = self.place(body, |ty| ty != Type::Bool);
+                let added = if self.risky { self.number(body, 1) } else { "0".to_string() };
+                ((format!("fetch_add({place}, {added})"), place), ty)
+            }
+        };
+        if self.once_in(3) || self.writable(body, |ty| ty == result).is_empty() {
+            return format!("{call};");
+        }
+        let base = |place: &str| place.split('[').next().map(str::to_string);
+        match self.place(body, |ty| ty == result).0 {
+            target if base(&target) == base(&place) => format!("{call};"),
+            target => format!("{target} = {call};"),
+        }
     }
 
     fn lock_place(&mut self, body: &Body) -> String {
@@ -291,7 +351,7 @@ impl Generator {
                 // Also where the result may not fit.
                 let numbers = self.risky && ty != Type::Bool;
                 let suits = |other: Type| other == ty || numbers && other != Type::Bool;
-                match self.visible(body, |variable| suits(variable.ty)).is_empty() {
+                match self.writable(body, suits).is_empty() {
                     true => format!("{call};"),
                     false => format!("{} = {call};", self.place(body, suits).0),
                 }
@@ -311,7 +371,9 @@ impl Generator {
         for _ in 0..if self.once_in(4) { 2 } else { 1 } {
             let length = (self.mode != Mode::Boolean && self.once_in(5)).then_some(2);
             let name = self.new_name(body);
+            let values = length.and_then(|_| self.values_of_array(ty));
             let initial = match self.rng.u8(0..6) {
+                _ if values.is_some() => values.unwrap_or_default(),
                 0 if ty != Type::Int => " = *".to_string(),
                 1 | 2 if length.is_some() => format!(" = {}", self.constant_of(ty)),
                 1 | 2 => format!(" = {}", self.fitting(body, ty)),
@@ -352,14 +414,26 @@ impl Generator {
 
     /// A statement with blocks.
     fn nested(&mut self, body: &mut Body, kind: &str, label: &str) {
+        let mut counted = None;
         let head = match kind {
-            "if" | "while" => format!("{kind} ({}) {{", self.condition(body, 2)),
+            "if" | "while" => format!("{kind} ({}) {{", self.tested(body, 2)),
+            "for" => {
+                body.declared += 1;
+                let (low, high) = (self.rng.i64(-1..=1), self.rng.i64(1..=2));
+                counted = Some(Variable {
+                    name: format!("{COUNTED}{}", body.declared),
+                    ty: Type::Range(low, high),
+                    length: None,
+                });
+                format!("for {COUNTED}{} in {low}..{high} {{", body.declared)
+            }
             "block" => "{".to_string(),
             _ => format!("{kind} {{"),
         };
         self.line(body, &format!("{label}{head}"));
         let inside = |body: &mut Body| {
-            body.loops += usize::from(matches!(kind, "while" | "loop"));
+            body.loops += usize::from(matches!(kind, "while" | "loop" | "for"));
+            body.locals.extend(counted.clone());
             if kind == "atomic" {
                 // Loops around it cannot be left from inside.
                 (body.loops, body.atomic) = (0, true);

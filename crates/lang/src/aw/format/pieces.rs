@@ -25,6 +25,8 @@ enum Role {
     /// The colon after a label.
     LabelColon,
     Symbol,
+    /// A brace around the values of an array.
+    ArrayBrace,
     /// `// …`
     LineComment,
     /// `/* … */`
@@ -41,6 +43,11 @@ impl Piece<'_> {
         self.role == Role::LineComment
     }
 
+    /// Whether it ends a statement, or what comes before its block.
+    pub fn ends_unit(&self) -> bool {
+        self.role == Role::Symbol && matches!(self.text, "{" | ";")
+    }
+
     /// Whether it never starts a line.
     pub fn sticks(&self) -> bool {
         self.role == Role::LabelColon || self.role == Role::Symbol && matches!(self.text, "{" | ";" | ",")
@@ -54,6 +61,8 @@ impl Piece<'_> {
             _ if before.role == Role::Prefix => false,
             ("(" | "[" | ".." | ".", _) | (_, ".." | ".") => false,
             ("{", "}") => false,
+            ("{", _) if before.role == Role::ArrayBrace => false,
+            (_, "}") if self.role == Role::ArrayBrace => false,
             (_, "[") => before.role != Role::Operand,
             ("at" | "acquire" | "release", "(") => false,
             (_, "(") => before.role != Role::Operand,
@@ -91,13 +100,38 @@ pub(super) fn pieces<'a>(text: &'a [u8], lexed: &Lexed) -> Vec<Piece<'a>> {
 struct Tail<'a> {
     /// The last token but one, and the last.
     last: [Option<(Role, &'a str)>; 2],
+    /// How many brackets are open.
+    depth: usize,
+    /// Of the quantifiers whose colon is to come, how many brackets were open.
+    quantifiers: Vec<usize>,
+    /// Whether the values of an array are open.
+    values: bool,
 }
 
 impl<'a> Tail<'a> {
     /// The role of the next token.
     fn role(&mut self, kind: Kind, text: &'a str) -> Role {
+        match text {
+            "(" | "[" => self.depth += 1,
+            ")" | "]" => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
         let role = match (kind, text) {
+            (Kind::Symbol, ":") if self.quantifiers.pop_if(|depth| *depth == self.depth).is_some() => {
+                Role::LabelColon
+            }
             (Kind::Symbol, ":") if self.after_label() => Role::LabelColon,
+            (Kind::Symbol, "{") if matches!(self.last[1], Some((Role::Symbol, "="))) => {
+                self.values = true;
+                Role::ArrayBrace
+            }
+            (Kind::Symbol, "}") if std::mem::take(&mut self.values) => Role::ArrayBrace,
+            (Kind::Name, "in") if matches!(self.last[1], Some((Role::Operand, _))) => {
+                if matches!(self.last[0], Some((_, "forall" | "exists" | "count"))) {
+                    self.quantifiers.push(self.depth);
+                }
+                Role::Keyword
+            }
             (Kind::Symbol, "*") if !self.after_operand() => Role::Operand,
             (Kind::Symbol, "-") if !self.after_operand() => Role::Prefix,
             (Kind::Symbol, "!") => Role::Prefix,

@@ -17,6 +17,8 @@ pub(super) struct Body<'a> {
     /// Of each local variable, its name and whether it is read.
     pub names: Vec<Name<'a>>,
     pub read: Vec<bool>,
+    /// Of each local variable, whether it is that of a `for`.
+    pub fixed: Vec<bool>,
     /// Of each local variable, how deep the block is in which it is declared.
     depths: Vec<usize>,
     scope: HashMap<&'a str, usize>,
@@ -93,6 +95,7 @@ impl<'a> Body<'a> {
         self.locals.push(variable);
         self.names.push(name);
         self.read.push(false);
+        self.fixed.push(false);
         self.depths.push(self.depth);
         self.hidden.push((name.text, self.scope.insert(name.text, number)));
         number
@@ -142,7 +145,7 @@ impl<'a> Lowering<'a, '_> {
                 parameter.name,
                 ty.unwrap_or(Type::Int),
                 None,
-                ty.map_or(0, Type::default_value),
+                vec![Some(ty.map_or(0, Type::default_value))],
             );
         }
         let parameters = self.body.locals.len();
@@ -235,7 +238,7 @@ impl<'a> Lowering<'a, '_> {
         name: Name<'a>,
         ty: Type,
         length: Option<usize>,
-        initial: allways_model::program::Value,
+        initial: Vec<Option<allways_model::program::Value>>,
     ) -> Option<usize> {
         if let Some(first) = self.body.in_this_block(name.text) {
             let message =
@@ -243,7 +246,7 @@ impl<'a> Lowering<'a, '_> {
             return self.none(name.span, message, None);
         }
         let slot = self.body.slots();
-        let variable = self.new_variable(name, ty, length, Some(initial), slot)?;
+        let variable = self.new_variable(name, ty, length, initial, slot)?;
         Some(self.body.add(name, variable))
     }
 
@@ -294,6 +297,7 @@ pub(super) fn blocks<'a>(kind: &'a StatementKind<'a>) -> impl Iterator<Item = &'
         StatementKind::Choose(blocks) => (&[], blocks, None),
         StatementKind::While(_, block)
         | StatementKind::Loop(block)
+        | StatementKind::For(_, block)
         | StatementKind::Block(block)
         | StatementKind::Atomic(block) => (&[], &[], Some(block)),
         _ => (&[], &[], None),

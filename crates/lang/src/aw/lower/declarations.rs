@@ -1,12 +1,13 @@
 //! Variables, constants, locks, events, and the heads of routines.
 
 use super::super::ast::{
-    self, Declarator, ExprKind, Item, Name, Routine, RoutineKind, Threads, TypeKind, TypeName,
+    self, Declarator, ExprKind, Initial, Item, Name, Routine, RoutineKind, Threads, TypeName,
 };
 use super::super::names::{Meaning, Sort};
 use super::super::suggest::quote;
-use super::super::{MAX_LENGTH, MAX_SLOTS, MAX_THREADS};
+use super::super::{Definition, MAX_LENGTH, MAX_SLOTS, MAX_THREADS};
 use super::{Constant, Head, Lowering, Mode};
+use crate::cursor::join;
 use allways_model::program::{
     Count, Expr, ProcedureId, RUNNING, Slot, Span, Template, TemplateId, Type, Value, Variable,
 };
@@ -18,20 +19,24 @@ impl<'a> Lowering<'a, '_> {
                 let ty = self.type_of(ty);
                 for declarator in declarators {
                     let length = self.length_of(declarator);
-                    let initial = self.initial_of(declarator, ty);
+                    let initial = self.initial_of(declarator, ty, length);
                     if let (Some(ty), Some(length), Some(initial)) = (ty, length, initial) {
                         self.share(declarator.name, ty, length, initial);
                     }
                 }
             }
             Item::Constant(name, value) => {
+                let given = self.definitions.get(name.text).copied();
                 if let Some((value, sort)) = self.constant(value) {
-                    self.globals.settle(*name, Meaning::Constant(value, sort));
+                    let value = given.map_or(Some(value), |given| self.redefined(*name, sort, given));
+                    if let Some(value) = value {
+                        self.globals.settle(*name, Meaning::Constant(value, sort));
+                    }
                 }
             }
             Item::Lock(declarator) => {
                 if let Some(length) = self.length_of(declarator) {
-                    self.share(declarator.name, Type::Lock, length, Some(0));
+                    self.share(declarator.name, Type::Lock, length, vec![Some(0); length.unwrap_or(1)]);
                 }
             }
             Item::Event(name) => {
@@ -43,7 +48,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn share(&mut self, name: Name<'a>, ty: Type, length: Option<usize>, initial: Option<Value>) {
+    fn share(&mut self, name: Name<'a>, ty: Type, length: Option<usize>, initial: Vec<Option<Value>>) {
         let number = self.program.shared.len();
         let slot = self.program.shared_slots();
         if let Some(variable) = self.new_variable(name, ty, length, initial, slot) {
@@ -59,10 +64,10 @@ impl<'a> Lowering<'a, '_> {
         name: Name<'a>,
         ty: Type,
         length: Option<usize>,
-        initial: Option<Value>,
+        initial: Vec<Option<Value>>,
         slot: Slot,
     ) -> Option<Variable> {
-        let slots = length.unwrap_or(1);
+        let slots = initial.len();
         if self.slots + slots > MAX_SLOTS {
             let message =
                 format!("expected at most {MAX_SLOTS} variables and elements of arrays, found more");
@@ -70,7 +75,7 @@ impl<'a> Lowering<'a, '_> {
         }
         self.slots += slots;
         let (name, span) = (name.text.to_string(), name.span);
-        Some(Variable { name, ty, slot, length, initial: vec![initial; slots], mixed: false, span })
+        Some(Variable { name, ty, slot, length, initial, mixed: false, span })
     }
 
     /// Adds the variable that says whether a task runs. `main` does at the start.
@@ -131,21 +136,11 @@ impl<'a> Lowering<'a, '_> {
     }
 
     pub(super) fn type_of(&mut self, ty: &'a TypeName<'a>) -> Option<Type> {
-        match &ty.kind {
-            TypeKind::Bool => Some(Type::Bool),
-            TypeKind::Int => Some(Type::Int),
-            TypeKind::Range(low, high) => {
-                let low = self.constant_number(low, "the lower bound of the range");
-                let high = self.constant_number(high, "the upper bound of the range");
-                let (low, high) = (low?, high?);
-                if low > high {
-                    let message = format!("expected a range with a value in it, found {low}..{high}");
-                    return self.none(
-                        ty.span,
-                        message,
-                        Some("a range goes from its least value to its greatest".to_string()),
-                    );
-                }
+        match ty {
+            TypeName::Bool => Some(Type::Bool),
+            TypeName::Int => Some(Type::Int),
+            TypeName::Range(low, high) => {
+                let (low, high) = self.range_of(low, high)?;
                 Some(Type::Range(low, high))
             }
         }
@@ -164,9 +159,31 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// The initial value of a shared variable; `Some(None)` is any value. The outer `None` is an error.
-    fn initial_of(&mut self, declarator: &'a Declarator<'a>, ty: Option<Type>) -> Option<Option<Value>> {
-        let Some(initial) = &declarator.initial else { return Some(Some(ty?.default_value())) };
+    /// The initial values of the elements of a shared variable; a `None` inside is any value. The outer `None` is an error.
+    fn initial_of(
+        &mut self,
+        declarator: &'a Declarator<'a>,
+        ty: Option<Type>,
+        length: Option<Option<usize>>,
+    ) -> Option<Vec<Option<Value>>> {
+        let slots = |length: Option<usize>| length.unwrap_or(1);
+        match &declarator.initial {
+            None => Some(vec![Some(ty?.default_value()); slots(length?)]),
+            Some(Initial::One(value)) => {
+                let value = self.initial_value(value, ty);
+                Some(vec![value?; slots(length?)])
+            }
+            Some(Initial::Each(values, span)) => {
+                let found = values.len();
+                let values: Vec<_> = values.iter().map(|value| self.initial_value(value, ty)).collect();
+                self.as_many(found, length?, *span)?;
+                values.into_iter().collect()
+            }
+        }
+    }
+
+    /// One initial value; `Some(None)` is any value.
+    fn initial_value(&mut self, initial: &'a ast::Expr<'a>, ty: Option<Type>) -> Option<Option<Value>> {
         if !matches!(initial.kind, ExprKind::Any) {
             let mode = std::mem::replace(&mut self.mode, Mode::Constant);
             let value = ty.and_then(|ty| self.initial(initial, ty));
@@ -175,6 +192,56 @@ impl<'a> Lowering<'a, '_> {
         }
         self.any_of(ty?, initial.span)?;
         Some(None)
+    }
+
+    /// Whether there are as many values in braces as elements.
+    pub(super) fn as_many(&mut self, found: usize, length: Option<usize>, span: Span) -> Option<()> {
+        match length {
+            Some(length) if length == found => Some(()),
+            Some(length) => {
+                let values = if length == 1 { "value" } else { "values" };
+                let message = format!("expected {length} {values}, one for each element, found {found}");
+                self.none(
+                    span,
+                    message,
+                    Some("a single value without braces is that of all elements".to_string()),
+                )
+            }
+            None => {
+                let help = "values in braces are those of an array: `int a[2] = {1, 2};`".to_string();
+                self.none(span, "expected one value, found values in braces", Some(help))
+            }
+        }
+    }
+
+    /// The value that was given from outside for a constant.
+    fn redefined(&mut self, name: Name<'a>, sort: Sort, given: Definition) -> Option<Value> {
+        self.redefined.insert(name.text);
+        match (sort, given) {
+            (Sort::Bool, Definition::Bool(value)) => Some(Value::from(value)),
+            (Sort::Number, Definition::Number(value)) => Some(value),
+            (_, given) => {
+                let message = format!("expected {} for {}, found {given}", sort.words(), quote(name.text));
+                self.none(name.span, message, Some("the value was given from outside, by `-D`".to_string()))
+            }
+        }
+    }
+
+    /// The range of values that something takes, both ends included; with the place of both for complaints.
+    pub(super) fn range_of(
+        &mut self,
+        low: &'a ast::Expr<'a>,
+        high: &'a ast::Expr<'a>,
+    ) -> Option<(Value, Value)> {
+        let first = self.constant_number(low, "the lower bound of the range");
+        let last = self.constant_number(high, "the upper bound of the range");
+        let (first, last) = (first?, last?);
+        if first > last {
+            let message = format!("expected a range with a value in it, found {first}..{last}");
+            let help = "a range goes from its least value to its greatest".to_string();
+            return self.none(join(low.span, high.span), message, Some(help));
+        }
+        Some((first, last))
     }
 
     /// Any value of a type, which must be finite.

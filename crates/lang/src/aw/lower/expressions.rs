@@ -15,6 +15,7 @@ impl<'a> Lowering<'a, '_> {
     /// Any expression.
     pub(super) fn expression(&mut self, expr: &'a ast::Expr<'a>) -> Option<Typed> {
         let span = expr.span;
+        self.written_out(span)?;
         match &expr.kind {
             ExprKind::Number(value) => Some((Expr::Constant(*value), Sort::Number)),
             ExprKind::Bool(value) => Some((Expr::Constant(Value::from(*value)), Sort::Bool)),
@@ -30,6 +31,17 @@ impl<'a> Lowering<'a, '_> {
             ExprKind::This => self.this(span),
             ExprKind::At(routine, label) => self.at(*routine, *label, span),
             ExprKind::Other(name, index) => self.other(*name, index.as_deref(), span),
+            ExprKind::Quantified(quantifier, binder, body) => {
+                self.quantified(*quantifier, binder, body, span)
+            }
+            ExprKind::Call(name, _) if self.is_builtin(*name) => {
+                let help = "it is a statement, the right side of an assignment or, if it is `cas`, a whole condition";
+                self.none(
+                    span,
+                    format!("expected no {} inside an expression", quote(name.text)),
+                    Some(help.to_string()),
+                )
+            }
             ExprKind::Call(name, _) => {
                 let help = format!("call it in a statement of its own: `t = {}(…);`", name.text);
                 let help = if name.text.len() > 40 { None } else { Some(help) };

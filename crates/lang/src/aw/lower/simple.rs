@@ -17,9 +17,6 @@ impl<'a> Lowering<'a, '_> {
         match kind {
             StatementKind::Assign(targets, values) => self.assignment(targets, values, span),
             StatementKind::Call(name, arguments) => self.call(*name, arguments, Vec::new()),
-            StatementKind::Assume(condition) => {
-                Some(Op::Guard(self.of_sort(condition, Sort::Bool, "after `assume`")?, true))
-            }
             StatementKind::Assert(condition) => {
                 Some(Op::Assert(self.of_sort(condition, Sort::Bool, "after `assert`")?))
             }

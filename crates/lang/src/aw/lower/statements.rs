@@ -6,15 +6,16 @@
 //! so that there is a place where the label is. A declaration at the start of a body with a constant value takes no step:
 //! it is the initial value of the variable.
 
-use super::super::ast::{self, Declarator, ExprKind, Name, Statement, StatementKind};
+use super::super::ast::{self, Binder, Name, Statement, StatementKind};
 use super::super::names::Sort;
 use super::super::suggest::{did_you_mean, quote};
 use super::Lowering;
 use super::body::{BodyLabel, Loop};
+use super::builtins::call_of;
 use super::flow::Point;
 use crate::cursor::range;
 use crate::diagnostic::Severity;
-use allways_model::program::{Edge, Expr, LocationId, Op, Place, ProcedureId, Span, Target, Type};
+use allways_model::program::{Binary, Edge, Expr, LocationId, Op, Span, Type};
 
 impl<'a> Lowering<'a, '_> {
     /// Statements from a point on. Gives the point after them.
@@ -71,12 +72,12 @@ impl<'a> Lowering<'a, '_> {
             }
             StatementKind::If(branches, otherwise) => self.branches(branches, otherwise.as_ref(), at),
             StatementKind::While(condition, body) => {
-                let condition = self.of_sort(condition, Sort::Bool, "as the condition of `while`");
                 let (inside, after) = (self.body.flow.point(), self.body.flow.point());
-                self.fork(at, condition, inside, after, span);
+                self.fork(at, condition, "as the condition of `while`", [inside, after], span);
                 self.looped(body, at, inside, after, false);
                 after
             }
+            StatementKind::For(binder, body) => self.for_(binder, body, at, span),
             StatementKind::Loop(body) => {
                 let after = self.body.flow.point();
                 self.looped(body, at, at, after, labelled);
@@ -98,6 +99,18 @@ impl<'a> Lowering<'a, '_> {
             StatementKind::Goto(labels) => self.goto(labels, at, span),
             StatementKind::Return(value) => self.return_(value.as_ref(), at, span),
             StatementKind::Await(condition) => self.await_(condition, at, span),
+            StatementKind::Assume(condition) => self.assume(condition, "after `assume`", at, span),
+            StatementKind::Call(name, arguments) if self.is_builtin(*name) => {
+                let update = self.update((*name, arguments));
+                self.builtin(update, None, at, span)
+            }
+            StatementKind::Assign(targets, values)
+                if let ([target], [value]) = (&targets[..], &values[..])
+                    && let Some(call) = call_of(value).filter(|call| self.is_builtin(call.0)) =>
+            {
+                let (result, update) = (self.place(target), self.update(call));
+                self.builtin(update.filter(|_| result.is_some()), result, at, span)
+            }
             StatementKind::Yield => {
                 self.only_in(true, "yield", span);
                 self.no_place_in_atomic("yield", span);
@@ -111,13 +124,55 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Two steps: one if the condition is true, one if it is false.
-    fn fork(&mut self, at: Point, condition: Option<Expr>, yes: Point, no: Point, span: Span) {
-        let condition = condition.unwrap_or(Expr::Choose(0, 1));
+    fn fork(
+        &mut self,
+        at: Point,
+        condition: &'a ast::Expr<'a>,
+        place: &str,
+        [yes, no]: [Point; 2],
+        span: Span,
+    ) {
+        let (is_true, is_false) = match self.cas_condition(condition) {
+            Some(steps) => steps.unwrap_or((Op::Skip, Op::Skip)),
+            None => {
+                let condition = self.of_sort(condition, Sort::Bool, place).unwrap_or(Expr::Choose(0, 1));
+                (Op::Guard(condition.clone(), true), Op::Guard(condition, false))
+            }
+        };
         let steps = vec![
-            Edge { op: Op::Guard(condition.clone(), true), to: LocationId(yes), span },
-            Edge { op: Op::Guard(condition, false), to: LocationId(no), span },
+            Edge { op: is_true, to: LocationId(yes), span },
+            Edge { op: is_false, to: LocationId(no), span },
         ];
         self.body.flow.steps(at, steps, span);
+    }
+
+    /// A loop whose variable takes all values of a range: a step for the first; after each round one for the next, or one that
+    /// leaves.
+    fn for_(&mut self, binder: &'a Binder<'a>, body: &'a ast::Block<'a>, at: Point, span: Span) -> Point {
+        let range = self.range_of(&binder.low, &binder.high);
+        let opened = self.body.open();
+        let (low, high) = range.unwrap_or_default();
+        let ty = Type::Range(low, high);
+        let Some(number) = self.declare_local(binder.name, ty, None, vec![Some(low)]) else { return at };
+        self.body.fixed[number] = true;
+        let place = self.local_place(number, binder.name.span);
+        let variable = || Box::new(Expr::Local(self.body.locals[number].slot));
+        let more = Expr::Binary(Binary::Less, variable(), Box::new(Expr::Constant(high)), span);
+        let next = Expr::Binary(Binary::Plus, variable(), Box::new(Expr::Constant(1)), span);
+        // The value is looked at before the condition is, and must be one of the range in any case.
+        let next = Expr::If(Box::new(more.clone()), Box::new(next), variable());
+        let start = Op::Assign(vec![place.clone()], vec![Expr::Constant(low)], None);
+        let inside = self.body.flow.step(at, start, span);
+        let (round_ends, after) = (self.body.flow.point(), self.body.flow.point());
+        let again = Op::Assign(vec![place], vec![next], Some(more.clone()));
+        let steps = vec![
+            Edge { op: again, to: LocationId(inside), span },
+            Edge { op: Op::Guard(more, false), to: LocationId(after), span },
+        ];
+        self.body.flow.steps(round_ends, steps, span);
+        self.looped(body, round_ends, inside, after, false);
+        self.body.close(opened);
+        after
     }
 
     fn branches(
@@ -128,9 +183,8 @@ impl<'a> Lowering<'a, '_> {
     ) -> Point {
         let after = self.body.flow.point();
         for branch in branches {
-            let condition = self.of_sort(&branch.condition, Sort::Bool, "as the condition of `if`");
             let (yes, no) = (self.body.flow.point(), self.body.flow.point());
-            self.fork(at, condition, yes, no, branch.span);
+            self.fork(at, &branch.condition, "as the condition of `if`", [yes, no], branch.span);
             let end = self.block(&branch.body, yes);
             self.body.flow.pass(end, vec![after], branch.body.close);
             at = no;
@@ -240,18 +294,25 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn await_(&mut self, condition: &'a ast::Expr<'a>, at: Point, span: Span) -> Point {
-        let condition = self.of_sort(condition, Sort::Bool, "after `await`");
         if !self.asynchronous {
-            let op = condition.map_or(Op::Skip, |condition| Op::Guard(condition, true));
-            return self.body.flow.step(at, op, span);
+            return self.assume(condition, "after `await`", at, span);
         }
         // Tasks do not run at the same time: others must be let run for the condition to become true.
         self.no_place_in_atomic("await", span);
         let (pause, after) = (self.body.flow.point(), self.body.flow.point());
-        self.fork(at, condition, after, pause, span);
+        self.fork(at, condition, "after `await`", [after, pause], span);
         let resumed = self.pause_and_resume(pause, span);
         self.body.flow.pass(resumed, vec![at], span);
         after
+    }
+
+    /// A step that can be taken if the condition is true.
+    fn assume(&mut self, condition: &'a ast::Expr<'a>, place: &str, at: Point, span: Span) -> Point {
+        let op = match self.cas_condition(condition) {
+            Some(steps) => steps.map(|(is_true, _)| is_true),
+            None => self.of_sort(condition, Sort::Bool, place).map(|condition| Op::Guard(condition, true)),
+        };
+        self.body.flow.step(at, op.unwrap_or(Op::Skip), span)
     }
 
     fn pause_and_resume(&mut self, at: Point, span: Span) -> Point {
@@ -270,64 +331,6 @@ impl<'a> Lowering<'a, '_> {
         let end = self.block(block, inside);
         self.body.atomic = None;
         self.body.flow.step(end, Op::AtomicEnd, block.close)
-    }
-
-    /// A declared variable: its initial value, or a step that gives it a value.
-    fn declaration(
-        &mut self,
-        ty: Option<Type>,
-        declarator: &'a Declarator<'a>,
-        at: Point,
-        span: Span,
-    ) -> Point {
-        let length = self.length_of(declarator);
-        let (Some(ty), Some(length)) = (ty, length) else {
-            // The name is known from here on, lest each use of it be an error.
-            self.declare_local(declarator.name, ty.unwrap_or(Type::Int), None, 0);
-            return at;
-        };
-        let default = ty.default_value();
-        if let Some(initial) = &declarator.initial
-            && let ExprKind::Call(callee, arguments) = &initial.kind
-        {
-            let operands = self.callee(*callee, arguments);
-            let Some(number) = self.declare_local(declarator.name, ty, length, default) else { return at };
-            self.body.leading = false;
-            let place = self.local_place(number, declarator.span);
-            let op = operands.and_then(|(callee_number, arguments)| {
-                self.result_fits(*callee, callee_number, ty)?;
-                Some(Op::Call(ProcedureId(callee_number), arguments, vec![place]))
-            });
-            return self.body.flow.step(at, op.unwrap_or(Op::Skip), span);
-        }
-        let value = match &declarator.initial {
-            Some(initial) => self.initial(initial, ty),
-            None => Some(Expr::Constant(default)),
-        };
-        let constant = if let Some(Expr::Constant(value)) = value { Some(value) } else { None };
-        let initial = constant.filter(|_| self.body.leading).unwrap_or(default);
-        let Some(number) = self.declare_local(declarator.name, ty, length, initial) else { return at };
-        if self.body.leading && constant.is_some() {
-            return at;
-        }
-        self.body.leading = false;
-        let Some(value) = value else { return at };
-        if length.is_some() && !matches!(value, Expr::Constant(_) | Expr::Choose(..)) {
-            let message = "expected a constant or `*` for the elements of an array".to_string();
-            self.error(declarator.initial.as_ref().map_or(span, |initial| initial.span), message, None);
-            return at;
-        }
-        let variable = &self.body.locals[number];
-        let places = (variable.slot..variable.slot + variable.slots())
-            .map(|slot| Place { target: Target::Local(slot), ty, span: declarator.span })
-            .collect();
-        let values = vec![value; variable.slots()];
-        self.body.flow.step(at, Op::Assign(places, values, None), span)
-    }
-
-    fn local_place(&self, number: usize, span: Span) -> Place {
-        let variable = &self.body.locals[number];
-        Place { target: Target::Local(variable.slot), ty: variable.ty, span }
     }
 
     /// Complains about a statement inside `atomic`, and remembers it for those who call this body from inside one.

@@ -7,7 +7,7 @@ use super::super::suggest::{did_you_mean, quote};
 use super::{Constant, Found, Lowering, Mode};
 use crate::cursor::range;
 use crate::diagnostic::Severity;
-use allways_model::program::{Expr, Place, Target};
+use allways_model::program::{Expr, Place, Span, Target};
 
 impl<'a> Lowering<'a, '_> {
     /// What has a name must be an array: its first slot and its length.
@@ -43,6 +43,9 @@ impl<'a> Lowering<'a, '_> {
 
     /// A variable that is read, or a constant.
     pub(super) fn find(&mut self, name: Name<'a>) -> Option<Result<Found, Constant>> {
+        if let Some(&(_, value)) = self.bound.iter().rev().find(|(bound, _)| *bound == name.text) {
+            return Some(Err((value, Sort::Number)));
+        }
         if let Some(local) = self.body.local(name.text) {
             if self.mode == Mode::Constant {
                 let message = format!("expected a constant, found the variable {}", quote(name.text));
@@ -106,8 +109,22 @@ impl<'a> Lowering<'a, '_> {
 
     /// Something that is written to.
     pub(super) fn place(&mut self, reference: &'a ast::Reference<'a>) -> Option<Place> {
-        let name = reference.name;
+        self.place_of(reference.name, reference.index.as_ref(), reference.span)
+    }
+
+    /// A variable or an element that is written to.
+    pub(super) fn place_of(
+        &mut self,
+        name: Name<'a>,
+        index: Option<&'a ast::Expr<'a>>,
+        span: Span,
+    ) -> Option<Place> {
         let found = match self.body.local(name.text) {
+            Some(local) if self.body.fixed[local] => {
+                let message =
+                    format!("{} cannot be assigned to: its `for` gives it its values", quote(name.text));
+                return self.none(name.span, message, None);
+            }
             Some(local) => Found::Local(local),
             None => match self.globals.get(name.text).is_some() {
                 false => self.find_elsewhere(name, "a variable")?,
@@ -128,7 +145,7 @@ impl<'a> Lowering<'a, '_> {
         };
         let shared = matches!(found, Found::Shared(_));
         let (slot, ty) = (self.variable(found).slot, self.variable(found).ty);
-        let target = match (&reference.index, self.variable(found).length) {
+        let target = match (index, self.variable(found).length) {
             (None, None) if shared => Target::Shared(slot),
             (None, None) => Target::Local(slot),
             (None, Some(_)) => {
@@ -145,6 +162,6 @@ impl<'a> Lowering<'a, '_> {
                 }
             }
         };
-        Some(Place { target, ty, span: reference.span })
+        Some(Place { target, ty, span })
     }
 }

@@ -1,7 +1,7 @@
 //! Expressions, with the precedence of C.
 
 use super::super::MAX_HEIGHT;
-use super::super::ast::{Expr, ExprKind};
+use super::super::ast::{Binder, Expr, ExprKind, Quantifier};
 use super::super::foreign;
 use super::super::lexer::Kind;
 use super::{Parse, Parser, Reported};
@@ -110,6 +110,9 @@ impl<'a> Parser<'a, '_> {
                 self.advance();
                 leaf(ExprKind::Number(value))
             }
+            (Kind::Name, word) if Quantifier::of(word).is_some() && self.starts_binder() => {
+                self.nested(Self::quantified)
+            }
             (Kind::Name, word) => match foreign::operand(word).filter(|_| self.starts_operand(1)) {
                 Some(help) => Err(self.unexpected_with("an expression", Some(help.to_string()))),
                 None => self.named(),
@@ -160,6 +163,41 @@ impl<'a> Parser<'a, '_> {
             }
             None => Ok(Expr { kind: ExprKind::Name(name), span: name.span, height: 1 }),
         }
+    }
+
+    /// `forall i in lo..hi: e`; what it speaks of goes as far as it can.
+    fn quantified(&mut self) -> Parse<Expr<'a>> {
+        let token = self.advance();
+        let Some(quantifier) = Quantifier::of(self.word(token)) else {
+            return Err(self.unexpected("an expression"));
+        };
+        let binder = self.binder()?;
+        self.expect_or(":", "what is true of them stands after a colon: `forall i in 0..3: a[i] > 0`")?;
+        let body = self.expression()?;
+        let (span, height) =
+            (self.since(token.span), body.height.max(binder.low.height).max(binder.high.height));
+        self.node(ExprKind::Quantified(quantifier, Box::new(binder), Box::new(body)), span, height)
+    }
+
+    /// Whether the word that is next is followed by `i in`.
+    pub(super) fn starts_binder(&self) -> bool {
+        self.ahead(1).kind == Kind::Name
+            && self.ahead(2).kind == Kind::Name
+            && self.word(self.ahead(2)) == "in"
+    }
+
+    /// `i in lo..hi`
+    pub(super) fn binder(&mut self) -> Parse<Binder<'a>> {
+        let name = self.name("a name")?;
+        self.advance();
+        let low = self.bound()?;
+        self.expect_or("..", "the values are given as a range, both ends included: `i in 0..3`")?;
+        if self.at("=") {
+            let help = "a range includes both ends: write `0..3`".to_string();
+            return Err(self.unexpected_with("the upper bound of the range", Some(help)));
+        }
+        let high = self.bound()?;
+        Ok(Binder { name, low, high })
     }
 
     /// `[e]`, if there is one.

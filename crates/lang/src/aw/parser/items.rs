@@ -1,12 +1,11 @@
 //! Declarations.
 
 use super::super::ast::{
-    Declarator, Item, Module, Name, Parameter, Routine, RoutineKind, Threads, TypeKind, TypeName,
+    Declarator, Initial, Item, Module, Name, Parameter, Routine, RoutineKind, Threads, TypeName,
 };
 use super::super::foreign;
 use super::super::lexer::Kind;
 use super::{Parse, Parser, Reported, quote};
-use crate::cursor::join;
 
 const STATEMENTS: &str = "statements stand in the body of a `thread` or `proc`";
 const DECLARATION: &str = "a declaration such as `shared`, `proc`, `thread` or `never`";
@@ -60,9 +59,9 @@ impl<'a> Parser<'a, '_> {
                 self.advance();
                 let locks = self.list(|parser| {
                     let lock = parser.declarator()?;
-                    if let Some(value) = &lock.initial {
+                    if lock.initial.is_some() {
                         let help = Some("write `lock m;`".to_string());
-                        parser.error(value.span, "a lock has no initial value: it is free".to_string(), help);
+                        parser.error(lock.span, "a lock has no initial value: it is free".to_string(), help);
                     }
                     Ok(Item::Lock(lock))
                 })?;
@@ -132,13 +131,17 @@ impl<'a> Parser<'a, '_> {
             self.expect_or("=", "an initial value is given by `= e`")?;
         }
         let initial = match self.eat("=") {
-            true => {
-                if self.at("{") || self.at("[") {
-                    let help = "all elements of an array start with the same value: write `= 0`".to_string();
-                    return Err(self.unexpected_with("an expression", Some(help)));
-                }
-                Some(self.expression()?)
+            true if self.at("[") => {
+                let help = "the elements of an array stand in braces: write `= {1, 2, 3}`".to_string();
+                return Err(self.unexpected_with("an expression", Some(help)));
             }
+            true if self.at("{") => {
+                let start = self.advance().span;
+                let values = self.list(Self::expression)?;
+                self.expect_operator_or("}")?;
+                Some(Initial::Each(values, self.since(start)))
+            }
+            true => Some(Initial::One(self.expression()?)),
             false => None,
         };
         Ok(Declarator { name, length, initial, span: self.since(name.span) })
@@ -147,15 +150,14 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn type_name(&mut self) -> Parse<TypeName<'a>> {
         const EXPECTED: &str = "a type: `bool`, `int`, or a range such as `0..3`";
         let token = self.peek();
-        let simple = |kind| Ok(TypeName { kind, span: token.span });
         match (token.kind, self.word(token)) {
             (Kind::Keyword, "bool") => {
                 self.advance();
-                simple(TypeKind::Bool)
+                Ok(TypeName::Bool)
             }
             (Kind::Keyword, "int") => {
                 self.advance();
-                simple(TypeKind::Int)
+                Ok(TypeName::Int)
             }
             (Kind::Name, word) if self.ahead(1).kind == Kind::Name || self.is(1, "=") || self.is(1, ";") => {
                 let help = foreign::type_name(word).map(str::to_string).or_else(|| self.like_keyword(word));
@@ -170,8 +172,7 @@ impl<'a> Parser<'a, '_> {
                 }
                 self.advance();
                 let high = self.bound()?;
-                let span = join(low.span, high.span);
-                Ok(TypeName { kind: TypeKind::Range(Box::new(low), Box::new(high)), span })
+                Ok(TypeName::Range(Box::new(low), Box::new(high)))
             }
             _ => Err(self.unexpected(EXPECTED)),
         }

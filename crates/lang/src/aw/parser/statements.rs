@@ -266,6 +266,12 @@ impl<'a> Parser<'a, '_> {
     fn named_statement(&mut self) -> Parse<(StatementKind<'a>, Span)> {
         let start = self.peek();
         let word = self.word(start);
+        if word == "for" && self.starts_binder() {
+            self.advance();
+            let binder = self.binder()?;
+            let span = self.since(start.span);
+            return Ok((StatementKind::For(Box::new(binder), self.body("for")?), span));
+        }
         if let Some(help) = foreign::statement(word).filter(|_| self.looks_foreign()) {
             self.unexpected_with("a statement", Some(help.to_string()));
             self.skip_header();

@@ -1,23 +1,35 @@
 //! Programs run as the reference semantics says: what can go wrong in them is what their text says.
 
 use super::examples::{EVENTS, PETERSON, TASKS};
-use super::good;
+use super::{good, parse};
 use allways_model::program::semantics::{Outcome, State, steps};
+use allways_model::program::{Program, Value};
 use std::collections::{BTreeSet, HashSet};
 
 /// What can go wrong: one word and the line of each violation, and whether some state is stuck.
 fn violations(text: &str) -> BTreeSet<(&'static str, u32)> {
-    let program = good(text);
-    let mut found = BTreeSet::new();
-    let mut todo = State::initial(&program, &State::counts(&program)).expect("few initial states");
+    run(&good(text)).0
+}
+
+/// What can go wrong, without lines; and the values that the shared variables can have together.
+pub(super) fn explored(text: &str) -> (BTreeSet<&'static str>, BTreeSet<Vec<Value>>) {
+    let program = parse(text.as_bytes()).program.unwrap_or_else(|| panic!("an error in {text}"));
+    let (violations, shared) = run(&program);
+    (violations.into_iter().map(|(word, _)| word).collect(), shared)
+}
+
+fn run(program: &Program) -> (BTreeSet<(&'static str, u32)>, BTreeSet<Vec<Value>>) {
+    let (mut found, mut shared) = (BTreeSet::new(), BTreeSet::new());
+    let mut todo = State::initial(program, &State::counts(program)).expect("few initial states");
     let mut seen: HashSet<State> = todo.iter().cloned().collect();
     while let Some(state) = todo.pop() {
-        assert!(seen.len() < 1_000_000, "too many states of {text}");
-        let mut outcomes: Vec<Outcome> = state.violated(&program).into_iter().collect();
+        assert!(seen.len() < 1_000_000, "too many states");
+        shared.insert(state.shared.to_vec());
+        let mut outcomes: Vec<Outcome> = state.violated(program).into_iter().collect();
         for thread in 0..state.threads.len() {
-            outcomes.extend(steps(&program, &state, thread).into_iter().map(|step| step.outcome));
+            outcomes.extend(steps(program, &state, thread).into_iter().map(|step| step.outcome));
         }
-        if state.deadlocked(&program) {
+        if state.deadlocked(program) {
             found.insert(("stuck", 0));
         }
         for outcome in outcomes {
@@ -34,7 +46,7 @@ fn violations(text: &str) -> BTreeSet<(&'static str, u32)> {
             }
         }
     }
-    found
+    (found, shared)
 }
 
 #[track_caller]

@@ -106,7 +106,7 @@ fn operators_of_other_languages() {
 fn statements_of_other_languages() {
     assert_snapshot!(body("for (int i = 0; i < 3; i++) { x = i; }\nx = ;"), @"
     3:1: expected a statement, found `for`
-      there is no `for`; use `while`, or `loop` with `break`
+      a loop over a range, both ends included, is written `for i in 0..3 { … }`; others are `while` or `loop`
     4:5: expected an expression, found `;`
     ");
     assert_snapshot!(body("let x = 1;\nx = ;"), @"
@@ -279,9 +279,9 @@ fn declarations_of_other_languages() {
     1:8: expected a type: `bool`, `int`, or a range such as `0..3`, found `x`
       a variable is declared by its type and its name: `int x`
     ");
-    assert_snapshot!(said("shared int a[2] = {1, 2};\nthread t { skip; }"), @"
-    1:19: expected an expression, found `{`
-      all elements of an array start with the same value: write `= 0`
+    assert_snapshot!(said("shared int a[2] = [1, 2];\nthread t { skip; }"), @"
+    1:19: expected an expression, found `[`
+      the elements of an array stand in braces: write `= {1, 2, 3}`
     ");
     assert_snapshot!(said("const int N = 3;\nthread t { skip; }"), @"
     1:7: expected the name of a constant, found `int`
@@ -304,7 +304,7 @@ fn declarations_of_other_languages() {
       statements stand in the body of a `thread` or `proc`
     ");
     assert_snapshot!(said("lock m = 0;\nthread t { acquire(m); }"), @"
-    1:10: a lock has no initial value: it is free
+    1:6: a lock has no initial value: it is free
       write `lock m;`
     ");
 }

@@ -6,7 +6,7 @@ use super::super::variables::{Sort, Variables};
 use super::super::{Written, refuse};
 use super::sections::append;
 use super::{Writer, constant, initial, type_name};
-use allways_model::program::{Edge, Expr, LocationId, Op, Place, ProcedureId, Slot, Span, Type};
+use allways_model::program::{Edge, Expr, LocationId, Op, Place, ProcedureId, Slot, Span, Type, Value};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What is being written.
@@ -110,8 +110,12 @@ impl<'w, 'a> Body<'w, 'a> {
         for local in &procedure.locals[parameters..] {
             let name = self.locals.arrays.get(&local.slot).unwrap_or(&self.locals.slots[local.slot]);
             let length = local.length.map_or(String::new(), |length| format!("[{length}]"));
-            let value =
-                initial(local)?.map_or(String::new(), |value| format!(" = {}", constant(value, local.ty)));
+            // What starts with any value gets it below.
+            let write = |value: Option<Value>| constant(value.unwrap_or(local.ty.default_value()), local.ty);
+            let value = match local.initial.iter().all(Option::is_none) {
+                true => String::new(),
+                false => format!(" = {}", initial(local, write)),
+            };
             lines.push(format!("{} {name}{length}{value};", type_name(local.ty)));
         }
         for &slot in &self.added {
