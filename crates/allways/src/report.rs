@@ -371,7 +371,6 @@ impl Answer<'_> {
                     words::count(source.switches() as u128, "context switch"),
                     report.engine.to_string(),
                 ];
-                report.details.extend(self.stopped_early());
                 report.details.extend(self.taken(report));
                 report.details.push("certified".to_string());
                 report.table = Some(source_table(source));
@@ -386,19 +385,12 @@ impl Answer<'_> {
                 let switches = words::count(trace.switches() as u128, "context switch");
                 report.details = vec![report.engine.to_string(), switches];
                 report.details.extend(minimal.then(|| "shortest".to_string()));
-                report.details.extend(self.stopped_early());
                 report.details.push("certified".to_string());
                 let text = self.forms.task().map(|task| task.source.text.clone()).unwrap_or_default();
                 report.table = Some(trace_table(system, trace, &text));
                 report.counterexample = Some(CounterexampleRows::of_trace(system, trace, minimal));
             }
         }
-    }
-
-    /// That the search for a shorter run was not brought to its end, if it was begun.
-    fn stopped_early(&self) -> Option<String> {
-        let Shortened { minimal, time } = self.shortened;
-        (!minimal && !time.is_zero()).then(|| "perhaps not the shortest".to_string())
     }
 
     fn unknown(&self, reason: &StopReason, report: &mut Report) {
