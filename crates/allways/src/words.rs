@@ -53,6 +53,9 @@ pub fn any_number(certificate: &Certificate) -> &'static str {
 pub fn size(certificate: &Certificate) -> String {
     let of = |number: usize, thing: &str| count(number as u128, thing);
     match certificate {
+        Certificate::Invariant(invariant) if invariant.renumbered => {
+            format!("{} up to renumbering", of(invariant.states().len(), "state"))
+        }
         Certificate::Invariant(invariant) => count(invariant.visible_count(), "visible state"),
         Certificate::Products(products) => of(products.facts(), "thread state"),
         Certificate::Counted(counted) => of(counted.products.facts(), "thread state"),

@@ -1,6 +1,7 @@
 //! Explorers: everything they find is reachable.
 //!
 //! * [`free`]: every schedule, breadth first, up to a number of states or a depth of stacks;
+//! * [`orbits`]: the same for programs whose threads can be renumbered, one state of all that come about so;
 //! * [`rounds_delays`]: round-robin schedules with a bound on rounds and delays;
 //! * [`contexts`]: schedules with a bound on contexts, state by state;
 //! * [`symbolic`]: the same, with sets of stacks;
@@ -16,6 +17,7 @@ pub mod contexts;
 pub mod diagrams;
 pub mod free;
 pub mod inputs;
+pub mod orbits;
 pub mod rounds_delays;
 pub mod schedules;
 pub mod shortest;

@@ -15,6 +15,7 @@ use crate::above::thread_modular::quadratic::Quadratic;
 use crate::below::diagrams::{Diagrams, has_many_booleans};
 use crate::below::free::Free;
 use crate::below::inputs::{SymbolicInputs, has_wide_inputs};
+use crate::below::orbits::{self, Orbits};
 use crate::below::walks::Walks;
 use crate::budget::Budget;
 use crate::confirm::confirm;
@@ -352,14 +353,14 @@ pub fn portfolio(forms: &Forms) -> Strategy {
     if forms.has_property() && !question.bounded() {
         others.splice(0..0, MODULAR);
     }
-    Strategy::Race {
-        lanes: vec![
-            (Duration::ZERO, Strategy::Run(&Sandwich)),
-            (SANDWICH_HEAD_START, Strategy::Turns(others)),
-        ],
-        patience: None,
-        all_reasons: false,
+    let mut lanes =
+        vec![(Duration::ZERO, Strategy::Run(&Sandwich)), (SANDWICH_HEAD_START, Strategy::Turns(others))];
+    if orbits::supports(forms) {
+        // One state of many is looked at, so that who looks at all of them has little to add.
+        (lanes[0].0, lanes[1].0) = (SANDWICH_HEAD_START, FIRST_TURN);
+        lanes.insert(0, (Duration::ZERO, Strategy::Run(&Orbits)));
     }
+    Strategy::Race { lanes, patience: None, all_reasons: false }
 }
 
 fn ended(outcome: Option<Outcome>) -> Outcome {

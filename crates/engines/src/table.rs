@@ -20,6 +20,7 @@ const ENGINES: &[&dyn Engine] = &[
     &crate::above::thread_modular::both::Both,
     &crate::above::thread_modular::frontier::Frontier,
     &crate::below::free::Free,
+    &crate::below::orbits::Orbits,
     &crate::below::rounds_delays::RoundsDelays,
     &crate::below::contexts::ContextsEngine,
     &crate::below::walks::Walks,

@@ -60,12 +60,13 @@
 //! that each reachable successor of a covered state is covered. Where a pop brings a window to light that no product admits
 //! for any thread of the kind, at the shared state after the step, no reachable state has it, and it need not be there.
 //!
-//! Cost: what a kind of threads can do from a (shared state, window) is worked out once (`mover`); a row then costs one
-//! look-up per kind and window in it, and one per successor. Rows are looked at by all cores, each with what it has worked out
-//! itself; of what is wrong, the first in the order of rows is told.
+//! Cost: rows are looked at shared state by shared state. What a kind of threads can do from a (shared state, window) is worked out
+//! once (`mover`); a row then costs one look-up per successor. All cores do this, each with what it has worked out itself. If
+//! something is wrong, rows are looked at once more in their order, to tell the first that is.
 
 mod bad;
 mod mover;
+mod renumbered;
 mod rows;
 
 use crate::products::Admitted;
@@ -79,7 +80,6 @@ use allways_model::pushdown::{EMPTY, Pushdown, Rule, Shared, State, Symbol};
 use bad::Bad;
 use mover::{Fault, Gap, Mover, effects};
 use rows::{Rows, replace};
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -109,6 +109,9 @@ pub fn induct(
             format!("thread {thread} stands for any number of threads, of which an invariant lists one");
         return Err(Rejection::Malformed(what));
     }
+    if invariant.renumbered {
+        return renumbered::induct(system, property, invariant, stop);
+    }
     let within = invariant.within.as_deref();
     if let Some(products) = within {
         close(system, &Property::default(), products, stop)?;
@@ -125,33 +128,30 @@ pub fn induct(
     for state in system.initial() {
         first.check_initial(&state)?;
     }
-    let count = invariant.states().len();
+    let order = rows.by_shared();
+    let count = order.len();
     let next = AtomicUsize::new(0);
     let cores = thread::available_parallelism().map_or(1, usize::from).min(MOST_CORES);
     // A core without a share for itself only waits for others.
     let others = cores.min(count / SHARE).saturating_sub(1);
     let wrong = thread::scope(|scope| {
         let others: Vec<_> =
-            (0..others).map(|_| scope.spawn(|| checker().check_shares(count, &next))).collect();
-        let mut results = vec![first.check_shares(count, &next)];
+            (0..others).map(|_| scope.spawn(|| checker().check_shares(&order, &next))).collect();
+        let mut results = vec![first.check_shares(&order, &next)];
         for other in others {
             results.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        results.into_iter().filter_map(Result::err).min_by_key(|wrong| wrong.share)
+        results.into_iter().find_map(Result::err)
     });
-    if let Some(wrong) = wrong {
-        return Err(wrong.why);
+    match wrong {
+        None => {}
+        Some(Rejection::Stopped(reason)) => return Err(Rejection::Stopped(reason)),
+        Some(wrong) => return Err(checker().first_wrong(count).unwrap_or(wrong)),
     }
     match system.incomplete() {
         Some(why) => Err(Rejection::Stopped(StopReason::GaveUp(why))),
         None => Ok(()),
     }
-}
-
-/// What is wrong with the first rows of a share.
-struct Wrong {
-    share: usize,
-    why: Rejection,
 }
 
 /// What one core uses.
@@ -207,49 +207,54 @@ impl<'a> Checker<'a> {
     }
 
     /// Takes one share of the rows after the other, until none is left or something is wrong.
-    fn check_shares(&mut self, count: usize, next: &AtomicUsize) -> Result<(), Wrong> {
+    fn check_shares(&mut self, order: &[u32], next: &AtomicUsize) -> Result<(), Rejection> {
         loop {
-            let share = next.fetch_add(1, Ordering::Relaxed);
-            let start = share.saturating_mul(SHARE);
-            if start >= count {
+            let start = next.fetch_add(1, Ordering::Relaxed).saturating_mul(SHARE);
+            if start >= order.len() {
                 return Ok(());
             }
-            if let Err(why) = self.check_rows(start..count.min(start + SHARE)) {
-                // Shares before this one are in work or done; those after it do not matter any more.
+            let share = &order[start..order.len().min(start + SHARE)];
+            self.check_rows(share).inspect_err(|_| {
+                // What is wrong elsewhere does not matter any more.
                 next.store(usize::MAX / 2, Ordering::Relaxed);
-                return Err(Wrong { share, why });
-            }
+            })?;
         }
     }
 
-    fn check_rows(&mut self, range: Range<usize>) -> Result<(), Rejection> {
+    fn check_rows(&mut self, share: &[u32]) -> Result<(), Rejection> {
         let rows = self.rows;
         let mut batch = rows.batch();
         let mut successor = vec![0; 1 + self.invariant.kinds.threads()];
-        // The first row whose successors wait in the batch.
-        let mut waiting = range.start;
-        for row in range.clone() {
-            let result = match self.bad.renaming(self.listed(row)) {
-                Some(renaming) => Err(self.reject_bad(row, &renaming)),
-                None => self.check_successors(row, &mut successor, |to| rows.ask(&mut batch, to)),
-            };
-            if batch.len() >= TOGETHER || result.is_err() || row + 1 == range.end {
-                if !rows.contain_all(&mut batch) {
-                    return Err(self.first_missing(waiting..row + 1));
-                }
-                waiting = row + 1;
+        // The first whose successors wait in the batch.
+        let mut waiting = 0;
+        for (place, &row) in share.iter().enumerate() {
+            let row = row as usize;
+            if let Some(renaming) = self.bad.renaming(self.listed(row)) {
+                return Err(self.reject_bad(row, &renaming));
             }
-            result?;
+            self.check_successors(row, &mut successor, |to| rows.ask(&mut batch, to))?;
+            if batch.len() >= TOGETHER || place + 1 == share.len() {
+                if !rows.contain_all(&mut batch) {
+                    let mut check = |&row: &u32| {
+                        self.check_successors(row as usize, &mut successor, |to| rows.contains(to)).err()
+                    };
+                    let missing = share[waiting..=place].iter().find_map(&mut check);
+                    return Err(missing.expect("one of the successors is missing"));
+                }
+                waiting = place + 1;
+            }
         }
         Ok(())
     }
 
-    /// Looks once more at rows of which one has a successor that is missing, one by one.
-    fn first_missing(&mut self, range: Range<usize>) -> Rejection {
+    /// What is wrong with the first row of which something is.
+    fn first_wrong(&mut self, count: usize) -> Option<Rejection> {
         let rows = self.rows;
         let mut successor = vec![0; 1 + self.invariant.kinds.threads()];
-        let mut check = |row| self.check_successors(row, &mut successor, |to| rows.contains(to)).err();
-        range.into_iter().find_map(&mut check).expect("one of the successors is missing")
+        (0..count).find_map(|row| match self.bad.renaming(self.listed(row)) {
+            Some(renaming) => Some(self.reject_bad(row, &renaming)),
+            None => self.check_successors(row, &mut successor, |to| rows.contains(to)).err(),
+        })
     }
 
     /// `to` is room for a row; `there` says of a successor whether it is there, or will be looked up later.

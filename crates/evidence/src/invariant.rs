@@ -21,6 +21,9 @@
 //! Renamings do not change whether 2 holds, so with a state all its renamings are covered. Only pairs at and under the
 //! last symbol of the window matter: those above are in the window itself.
 //!
+//! Of a program, states may also be listed up to *renumbering* ([`Renumbering`](allways_model::encoding::Renumbering)): threads
+//! that use their numbers only to say who is meant change places together with their elements of arrays.
+//!
 //! An invariant may be *within* [products](crate::products). Then it speaks of the states that these contain, and need not
 //! cover what a step leads to if they do not contain it.
 //!
@@ -72,6 +75,9 @@ pub struct Invariant {
     pub rows: Vec<u32>,
     /// Products that contain every reachable state, if it is within some.
     pub within: Option<Box<Products>>,
+    /// Whether each state stands for all that it becomes when threads of a program get other numbers, too. Then kinds are
+    /// distinct, and each stack is a single symbol.
+    pub renumbered: bool,
 }
 
 impl Invariant {
@@ -83,6 +89,7 @@ impl Invariant {
             windows: vec![Vec::new(); kinds.count()],
             rows: Vec::new(),
             within: None,
+            renumbered: false,
             kinds,
         }
     }
@@ -113,7 +120,7 @@ impl Invariant {
         visible
     }
 
-    /// How many visible states there are, all renamings counted.
+    /// How many visible states there are, all renamings counted, but no renumberings.
     pub fn visible_count(&self) -> u128 {
         let number = |window: &Window| window.top().0;
         let tops: Vec<Vec<u32>> =

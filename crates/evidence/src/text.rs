@@ -101,6 +101,8 @@
 //! An invariant that is within products has the word `within` and the lines of the products, their `end` included, between
 //! its first line and all others.
 //!
+//! One of a program whose states are listed up to renumbering of threads has the line `renumbered` after that of its window.
+//!
 //! A stack of more than one symbol has a context in place of what lies below its top: `0|3.1` is the symbol 3 above all that
 //! context 1 stands for, and `context 0 1: 4 5.1` says that this is 4 alone, or 5 above the same again.
 //!

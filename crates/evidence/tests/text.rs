@@ -215,7 +215,7 @@ fn mistakes_are_placed() {
     );
     assert_eq!(
         change("state 2|2,5+", "stäte 2"),
-        "19:1: expected `within`, `window`, `kinds`, `below`, `state` or `end`, found `stäte`"
+        "19:1: expected `within`, `window`, `renumbered`, `kinds`, `below`, `state` or `end`, found `stäte`"
     );
     assert_eq!(change("end 13", "end 14"), "21:5: expected the number of states, here 13, found `14`");
     let bytes = [INVARIANT.as_bytes(), "# ä".as_bytes(), &[0xC3, b'\n']].concat();

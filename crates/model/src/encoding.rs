@@ -36,6 +36,7 @@ mod crowd;
 mod giving;
 mod names;
 mod open;
+mod renumber;
 mod rules;
 mod table;
 
@@ -53,6 +54,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use table::Table;
 
 pub use names::Names;
+pub use renumber::Renumbering;
 pub use table::{Cell, Key, Mode, Point};
 
 /// How many threads there are of each template.
@@ -725,6 +727,10 @@ impl Pushdown for Encoded {
 
     fn chooses_in_broadcast(&self, thread: usize, shared: Shared, top: Symbol) -> bool {
         self.can_choose(thread, shared, top)
+    }
+
+    fn encoded(&self) -> Option<&Encoded> {
+        Some(self)
     }
 
     fn is_transient(&self, shared: Shared) -> bool {

@@ -20,6 +20,7 @@
 pub mod defined;
 pub mod expression;
 pub mod inputs;
+pub mod numbers;
 pub mod path;
 pub mod reduction;
 pub mod semantics;

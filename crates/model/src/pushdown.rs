@@ -10,6 +10,7 @@
 mod explicit;
 
 use crate::bytes::{read_number, read_text, write_number, write_text};
+use crate::encoding::Encoded;
 
 pub use explicit::{Explicit, ThreadRules};
 
@@ -120,6 +121,11 @@ pub trait Pushdown: Sync {
     fn chooses_in_broadcast(&self, thread: usize, shared: Shared, top: Symbol) -> bool {
         let _ = (thread, shared, top);
         false
+    }
+
+    /// The program of which these are the rules, if they are.
+    fn encoded(&self) -> Option<&Encoded> {
+        None
     }
 
     /// Whether the system only passes through this shared state: what happens there belongs to the step before, whoever

@@ -180,7 +180,15 @@ impl<'a, 's> Abstraction<'a, 's> {
         let observed = self.space.observed().rows();
         let rows = (0..observed.len() as u32).flat_map(|id| observed.row(id)).collect();
         let kinds = Kinds::distinct(self.locals.len());
-        Invariant { window: 1, kinds, windows: windows.collect(), below: self.below, rows, within: None }
+        Invariant {
+            window: 1,
+            kinds,
+            windows: windows.collect(),
+            below: self.below,
+            rows,
+            within: None,
+            renumbered: false,
+        }
     }
 }
 

@@ -58,10 +58,15 @@ impl<'a> Bad<'a> {
     /// A renaming of a row that is bad, if there is one.
     pub(super) fn renaming(&mut self, row: &[u32]) -> Option<Vec<u32>> {
         let (invariant, numbers) = (self.invariant, row[1..].iter().enumerate());
-        // Most rows have nothing on any thread that a pattern wants there.
+        // Most rows have nothing on any thread that a pattern wants there, or not the shared state that it wants.
         let wanted =
             |(thread, &number): (usize, &u32)| self.wanted[invariant.kinds.kind(thread)][number as usize];
-        if !self.deadlock && !self.of_shared && !numbers.clone().any(wanted) {
+        let shared = |pattern: &Wanted<'_>| pattern.pattern.shared.is_none_or(|shared| shared.0 == row[0]);
+        let possible = match self.of_shared {
+            true => self.patterns.iter().any(shared),
+            false => numbers.clone().any(wanted),
+        };
+        if !self.deadlock && !possible {
             return None;
         }
         self.tops.clear();

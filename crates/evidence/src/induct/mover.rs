@@ -5,8 +5,11 @@
 //! The rules are those of the first thread of the kind, its leader; that the others have the same is tested wherever they
 //! are asked for.
 //!
+//! States are looked at shared state by shared state, so moves are remembered for one shared state at a time: what a window can do
+//! is then in a list, and nothing is looked up.
+//!
 //! Invariant of the caches: whatever is in them has passed; the first thing that is missing ends the check. Their size is
-//! linear in the invariant, but for `moves` and what leads to them, which is bounded by a constant.
+//! linear in the invariant, but for where threads are known to be alike, which is bounded by a constant.
 
 use crate::invariant::Below;
 use crate::products::Admitted;
@@ -16,7 +19,7 @@ use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// How many moves are remembered before all are forgotten.
+/// How many places where threads are alike are remembered before all are forgotten.
 const REMEMBERED: usize = 1 << 22;
 
 pub(super) struct Mover<'a> {
@@ -30,8 +33,11 @@ pub(super) struct Mover<'a> {
     hidden: HashMap<Symbol, Vec<Symbol>>,
     /// For each window, whether it stands for any stack at all.
     inhabited: Vec<bool>,
-    /// The moves from each (shared state, window) asked for, as a range of `moves`.
-    known: HashMap<(Shared, u32), (u32, u32)>,
+    /// The shared state that is asked about, and how many there were before it.
+    shared: Shared,
+    round: u32,
+    /// For each window, the last round in which it was asked for, and its moves there, as a range of `moves`.
+    known: Vec<(u32, u32, u32)>,
     moves: Vec<Move>,
     /// Lists of window numbers. It starts with all numbers in order, so that each single one is a list, too.
     targets: Vec<u32>,
@@ -89,7 +95,9 @@ impl<'a> Mover<'a> {
             below,
             hidden: hidden(below),
             inhabited: Vec::new(),
-            known: HashMap::new(),
+            shared: Shared(0),
+            round: 1,
+            known: vec![(0, 0, 0); windows.len()],
             moves: Vec::new(),
             targets: numbers.collect(),
             pops: HashMap::new(),
@@ -118,12 +126,12 @@ impl<'a> Mover<'a> {
 
     /// The moves from here, in all states that cover something; as a range for [`Mover::moves_in`].
     pub(super) fn moves(&mut self, shared: Shared, window: u32) -> Result<(u32, u32), Fault> {
-        if let Some(&known) = self.known.get(&(shared, window)) {
-            return Ok(known);
+        if shared != self.shared {
+            self.begin(shared);
         }
-        if self.moves.len() > REMEMBERED || self.known.len() > REMEMBERED {
-            self.moves.clear();
-            self.known.clear();
+        let (round, start, end) = self.known[window as usize];
+        if round == self.round {
+            return Ok((start, end));
         }
         let start = self.moves.len() as u32;
         let window_there = &self.windows[window as usize];
@@ -135,9 +143,24 @@ impl<'a> Mover<'a> {
             self.moves.push(Move { rule, targets });
         }
         self.rules = rules;
-        let range = (start, self.moves.len() as u32);
-        self.known.insert((shared, window), range);
-        Ok(range)
+        let end = self.moves.len() as u32;
+        self.known[window as usize] = (self.round, start, end);
+        Ok((start, end))
+    }
+
+    /// Forgets the moves of the shared state before.
+    fn begin(&mut self, shared: Shared) {
+        self.shared = shared;
+        self.moves.clear();
+        if self.admitted.is_some() {
+            // What a pop leads to depends on the shared state, too.
+            self.targets.truncate(self.windows.len());
+        }
+        if self.round == u32::MAX {
+            self.known.fill((0, 0, 0));
+            self.round = 0;
+        }
+        self.round += 1;
     }
 
     pub(super) fn moves_in(&self, (start, end): (u32, u32)) -> &[Move] {

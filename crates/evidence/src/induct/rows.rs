@@ -96,6 +96,29 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The numbers of all rows, shared state by shared state.
+    pub(super) fn by_shared(&self) -> Vec<u32> {
+        let count = self.rows.len() / self.width;
+        let shared = |row: u32| self.rows[row as usize * self.width];
+        let all = 0..count as u32;
+        if self.most_shared as usize / 4 > count {
+            let mut order: Vec<u32> = all.collect();
+            order.sort_by_key(|&row| shared(row));
+            return order;
+        }
+        // Where the rows of each shared state begin, and then where its next one goes.
+        let mut starts = vec![0_u32; self.most_shared as usize + 2];
+        all.clone().for_each(|row| starts[shared(row) as usize + 1] += 1);
+        (1..starts.len()).for_each(|next| starts[next] += starts[next - 1]);
+        let mut order = vec![0; count];
+        for row in all {
+            let place = &mut starts[shared(row) as usize];
+            order[*place as usize] = row;
+            *place += 1;
+        }
+        order
+    }
+
     /// A row in canonical form.
     pub(super) fn get(&self, row: usize) -> &[u32] {
         &self.rows[row * self.width..][..self.width]

@@ -109,7 +109,7 @@ impl<'t, 's> Reader<'t, 's> {
 
     fn invariant(mut self, lines: &mut Lines<'t>) -> Result<Invariant, BadEvidence> {
         loop {
-            const EXPECTED: &str = "`within`, `window`, `kinds`, `below`, `state` or `end`";
+            const EXPECTED: &str = "`within`, `window`, `renumbered`, `kinds`, `below`, `state` or `end`";
             let mut line = lines.next(EXPECTED)?;
             let word = line.word(EXPECTED)?;
             let said = self.invariant.window > 0;
@@ -128,6 +128,10 @@ impl<'t, 's> Reader<'t, 's> {
                 "within" => {
                     line.end()?;
                     self.invariant.within = Some(Box::new(read_products(self.system, lines)?));
+                }
+                "renumbered" => {
+                    line.end()?;
+                    self.invariant.renumbered = true;
                 }
                 "kinds" => self.kinds(line)?,
                 "below" => self.below(line)?,
@@ -149,8 +153,8 @@ impl<'t, 's> Reader<'t, 's> {
         }
         self.settled = true;
         let kinds = read_kinds(self.system.threads(), &mut line)?;
-        let within = self.invariant.within.take();
-        self.invariant = Invariant { within, ..Invariant::new(kinds, self.invariant.window) };
+        let (within, renumbered) = (self.invariant.within.take(), self.invariant.renumbered);
+        self.invariant = Invariant { within, renumbered, ..Invariant::new(kinds, self.invariant.window) };
         Ok(())
     }
 

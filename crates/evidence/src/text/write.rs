@@ -57,6 +57,9 @@ pub(super) fn write_invariant(
         write_products(system, products, out)?;
     }
     writeln!(out, "window {}", invariant.window)?;
+    if invariant.renumbered {
+        writeln!(out, "renumbered")?;
+    }
     let kinds = &invariant.kinds;
     write_kinds(kinds, out)?;
     for (kind, below) in invariant.below.iter().enumerate() {
