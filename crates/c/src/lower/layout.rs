@@ -273,7 +273,8 @@ impl Lowering<'_> {
 
     /// For each access, the slots of its region that hold something else than is accessed.
     fn misfits(&mut self, regions: &BTreeMap<usize, Vec<usize>>, first: &[Slot]) -> Vec<Rc<[Gap]>> {
-        let mut known: HashMap<(usize, String, Option<(Type, usize)>), Rc<[Gap]>> = HashMap::new();
+        type Seen = (usize, String, Option<(Type, usize)>);
+        let mut known: HashMap<Seen, Rc<[Gap]>> = HashMap::new();
         let mut all = Vec::new();
         for access in 0..self.accesses.len() {
             let class = self.pointers.find_class(self.accesses[access].class).0;
