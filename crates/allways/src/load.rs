@@ -340,12 +340,13 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let mut diagnostics = Diagnostics::default();
     let (mut left_out, mut assumed) = (Vec::new(), Vec::new());
     let mut may_not_create = false;
-    let (mut weak, mut exact, mut coarse) = (None, None, None);
+    let (mut weak, mut given, mut exact, mut coarse) = (None, None, None, None);
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
             may_not_create = lowered.may_not_create && lowered.main_may_exit;
             weak = lowered.weak;
+            given = lowered.given_here;
             assumed = lowered.assumed;
             exact = lowered.exact;
             coarse = lowered.coarse;
@@ -401,6 +402,13 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         loaded.task.narrowed = Some(format!(
             "it is safe under sequential consistency, but line {} uses {order}, and weak memory is not modelled \
              (--memory-model sc takes it for the strong order)",
+            span.line
+        ));
+    }
+    if let Some(span) = given {
+        loaded.task.narrowed = Some(format!(
+            "of the pointers that the environment may give in line {}, only the null pointer and one to an object of its own are \
+             followed",
             span.line
         ));
     }

@@ -5,7 +5,7 @@
 //! irrelevant variables only take the same steps. So where a value is stored in an irrelevant variable, one choice stands for
 //! all choices in it. Only choices are replaced: what is read stays read.
 
-use allways_model::program::{Binary, Expr, Op, Place, ProcedureId, Program, Target};
+use allways_model::program::{Binary, Expr, Op, Place, ProcedureId, Program, Span, Target, Value};
 
 /// Which variables are relevant: shared slots first, then the local slots of each procedure.
 struct Relevant {
@@ -17,21 +17,10 @@ struct Relevant {
 
 /// Takes choices out of values that nothing depends on.
 pub fn forget(program: &mut Program) {
-    let mut next = program.shared_slots();
-    let mut locals = Vec::new();
-    for procedure in &program.procedures {
-        locals.push(next);
-        next += procedure.slots();
-    }
-    let mut relevant = Relevant { slots: vec![false; next], locals, changed: true };
     if !program.never.is_empty() || !program.hints.is_empty() {
         return;
     }
-    while std::mem::take(&mut relevant.changed) {
-        for location in &program.locations {
-            location.edges.iter().for_each(|edge| relevant.step(location.procedure, &edge.op));
-        }
-    }
+    let relevant = Relevant::of(program);
     for location in &mut program.locations {
         for edge in &mut location.edges {
             let Op::Assign(places, values, None) = &mut edge.op else { continue };
@@ -42,6 +31,26 @@ pub fn forget(program: &mut Program) {
             }
         }
     }
+}
+
+/// Where one of these addresses is stored in a relevant variable, each with where it comes from.
+pub fn depends(program: &Program, addresses: &[(Value, Span)]) -> Option<Span> {
+    let relevant = Relevant::of(program);
+    for location in &program.locations {
+        for edge in &location.edges {
+            let Op::Assign(places, values, _) = &edge.op else { continue };
+            for (place, value) in places.iter().zip(values) {
+                if let Expr::If(_, given, _) = value
+                    && let Expr::Constant(given) = **given
+                    && let Some((_, span)) = addresses.iter().find(|(address, _)| *address == given)
+                    && relevant.place(location.procedure, place)
+                {
+                    return Some(*span);
+                }
+            }
+        }
+    }
+    None
 }
 
 /// Whether evaluating an expression may be a violation.
@@ -84,6 +93,22 @@ fn settle(expr: &mut Expr) {
 }
 
 impl Relevant {
+    fn of(program: &Program) -> Relevant {
+        let mut next = program.shared_slots();
+        let mut locals = Vec::new();
+        for procedure in &program.procedures {
+            locals.push(next);
+            next += procedure.slots();
+        }
+        let mut relevant = Relevant { slots: vec![false; next], locals, changed: true };
+        while std::mem::take(&mut relevant.changed) {
+            for location in &program.locations {
+                location.edges.iter().for_each(|edge| relevant.step(location.procedure, &edge.op));
+            }
+        }
+        relevant
+    }
+
     fn mark(&mut self, first: usize, length: usize) {
         for slot in first..first + length {
             self.changed |= !std::mem::replace(&mut self.slots[slot], true);

@@ -60,6 +60,9 @@ pub fn read(
         .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
     let unit = strings::analyse(&text, map, model)?;
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
+    if !lowered.given.is_empty() {
+        lowered.given_here = irrelevant::depends(&lowered.program, &lowered.given);
+    }
     let mut few = match lowered.widened.is_empty() {
         true => None,
         false => lower::lower_few(&unit, property).ok(),

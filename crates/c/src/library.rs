@@ -59,6 +59,13 @@ pub fn flow(name: &str) -> Flow {
     }
 }
 
+/// Whether a function without a body that returns a pointer gives one to something that is not the program's.
+pub fn gives(name: &str) -> bool {
+    name.starts_with("__VERIFIER_nondet")
+        || flow(name) == Flow::None
+            && !(is_specified(name) || is_refused(name) || is_of_threads(name) || returns_first(name))
+}
+
 fn is_exchange(name: &str) -> bool {
     name.starts_with("__atomic_store")
         || name.starts_with("__atomic_exchange")

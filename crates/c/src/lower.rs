@@ -29,6 +29,7 @@ mod cleanup;
 mod conditions;
 mod constants;
 mod crowds;
+mod environment;
 mod expressions;
 mod fields;
 mod heap;
@@ -94,6 +95,10 @@ pub struct Lowered {
     pub weak: Option<(Span, &'static str)>,
     /// Where more behaviours are allowed than the program has; a counterexample may then be none.
     pub widened: Vec<(Span, &'static str)>,
+    /// The addresses of objects that the environment gives, and where.
+    pub given: Vec<(Value, Span)>,
+    /// Where a pointer that the environment gives matters, though not all that it may give are followed.
+    pub given_here: Option<Span>,
     /// What is assumed besides.
     pub assumed: Vec<(Span, String)>,
     /// How accesses to each shared slot take part in data races, and which slot stands for its memory location.
@@ -151,6 +156,8 @@ struct Access {
     class: Class,
     /// What it takes the object for.
     ty: Type,
+    /// Of a member: the struct that it is part of, and how many slots of that come before it.
+    whole: Option<(Type, usize)>,
     span: Span,
 }
 
@@ -189,8 +196,12 @@ struct Lowering<'u> {
     key_states: Option<ObjectId>,
     /// How many pools of memory there are.
     pools: usize,
+    /// Objects that the environment gives.
+    given: Vec<ObjectId>,
     /// The types that what calls return is converted to.
     allocated: HashMap<Site, Type>,
+    /// The types that memory is allocated for.
+    own: HashSet<Type>,
     /// What pointers to anything are converted to, by the classes that they point to.
     converted: Rc<[(Class, Type)]>,
     /// Variables that nobody ever writes, and their values.
@@ -289,6 +300,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
     let mut pointers = Pointers::of(unit);
     let converted = heap::conversions(unit, &mut pointers).into();
     let outlived = lifetimes::outlived(unit, &mut pointers);
+    let allocated = heap::allocations(unit);
     let ([constants, likely], steady) = constants::find(unit, &pointers);
     let lowered = Lowered {
         program: Program::default(),
@@ -298,6 +310,8 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         main_may_exit: false,
         weak: None,
         widened: Vec::new(),
+        given: Vec::new(),
+        given_here: None,
         assumed: Vec::new(),
         cells: Vec::new(),
         special: HashMap::new(),
@@ -333,7 +347,9 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         keys: keys::find(unit),
         key_states: None,
         pools: 0,
-        allocated: heap::allocations(unit),
+        given: Vec::new(),
+        own: heap::own_types(unit, &allocated),
+        allocated,
         converted,
         accesses: Vec::new(),
         integers: Vec::new(),

@@ -11,7 +11,9 @@
 //! taken in any other way.
 
 use crate::library;
-use crate::typed::{Expr, ExprKind, Function, FunctionId, Stmt, StmtKind, Storage, Type, Unit, VariableId};
+use crate::typed::{
+    Expr, ExprKind, Function, FunctionId, FunctionType, Stmt, StmtKind, Storage, Type, Unit, VariableId,
+};
 use crate::walk;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -38,6 +40,8 @@ pub struct Pointers {
     site: HashMap<Site, usize>,
     /// Whether each function returns new memory, which is that of the call.
     allocates: Vec<bool>,
+    /// The types of functions.
+    types: Vec<FunctionType>,
     /// Parameters that arguments replace.
     pub transparent: HashSet<VariableId>,
     /// Variables whose address is kept.
@@ -61,13 +65,15 @@ impl Pointers {
             function: Vec::new(),
             site: HashMap::new(),
             allocates: Vec::new(),
+            types: unit.functions.iter().map(|function| function.ty.clone()).collect(),
             transparent: HashSet::new(),
             escapes: HashSet::new(),
             recursive: HashSet::new(),
             changed: true,
         };
         let allocates = |function: &Function| {
-            function.body.is_none() && library::flow(&function.name) == library::Flow::Allocates
+            function.body.is_none()
+                && (library::flow(&function.name) == library::Flow::Allocates || gives(function))
         };
         pointers.allocates = unit.functions.iter().map(allocates).collect();
         pointers.returned = pointers.fresh();
@@ -290,6 +296,21 @@ impl Pointers {
             return vec![function];
         }
         let class = self.target(callee);
+        let mut found = self.functions_of(class);
+        if let Type::Pointer(ty) = callee.ty.plain()
+            && let Type::Function(called) = ty.plain()
+        {
+            found.retain(|function| may_be_called_as(&self.types[function.0], called));
+        }
+        found
+    }
+
+    /// The functions that a thread may start with, or that the library may call: whatever they are called with.
+    pub fn started(&mut self, start: &Expr) -> Vec<FunctionId> {
+        if let ExprKind::Function(function) = start.kind {
+            return vec![function];
+        }
+        let class = self.target(start);
         self.functions_of(class)
     }
 
@@ -316,7 +337,7 @@ impl Pointers {
                 let (Some(start), Some(argument)) = (arguments.get(start), arguments.get(argument)) else {
                     return;
                 };
-                for target in self.callees(walk::through_casts(start)) {
+                for target in self.started(walk::through_casts(start)) {
                     if let Some(parameter) = unit.functions[target.0].parameters.first() {
                         self.flow(argument, self.cell[parameter.0]);
                     }
@@ -358,7 +379,7 @@ impl Pointers {
             }
             library::Flow::CalledByThread => {
                 let Some(called) = arguments.get(1) else { return };
-                for target in self.callees(walk::through_casts(called)) {
+                for target in self.started(walk::through_casts(called)) {
                     if let Some(parameter) = unit.functions[target.0].parameters.first() {
                         self.copy(self.cell[parameter.0], self.kept);
                     }
@@ -695,6 +716,35 @@ pub fn root(place: &Expr) -> Option<VariableId> {
         },
         _ => None,
     }
+}
+
+/// Whether a function without a body gives a pointer, to something that is not the program's.
+pub fn gives(function: &Function) -> bool {
+    function.body.is_none()
+        && matches!(function.ty.result.plain(), Type::Pointer(_))
+        && library::gives(&function.name)
+}
+
+/// Whether a function may be called through a pointer to another type of function: with so many arguments of these kinds, and
+/// pointers to the same structs. Any other call is undefined in C.
+fn may_be_called_as(function: &FunctionType, called: &FunctionType) -> bool {
+    let alike = |own: &Type, given: &Type| match (own.plain(), given.plain()) {
+        (Type::Pointer(own), Type::Pointer(given)) => match (own.plain(), given.plain()) {
+            (Type::Record(own), Type::Record(given)) => own == given,
+            _ => true,
+        },
+        (Type::Int(_), Type::Int(_)) | (Type::Float(_), Type::Float(_)) => true,
+        (own, given) => own == given,
+    };
+    let (own, given) = (&function.parameters, &called.parameters);
+    let alike = own.iter().zip(given).all(|(own, given)| alike(own, given))
+        && (function.result == Type::Void
+            || called.result == Type::Void
+            || alike(&function.result, &called.result));
+    let unprototyped = |ty: &FunctionType| ty.variadic && ty.parameters.is_empty();
+    unprototyped(function)
+        || unprototyped(called)
+        || alike && (own.len() == given.len() || function.variadic && own.len() < given.len())
 }
 
 fn is_null(expr: &Expr) -> bool {

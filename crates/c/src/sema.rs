@@ -18,6 +18,7 @@ mod init;
 mod layout;
 mod literal;
 mod operator;
+mod punned;
 mod specifier;
 mod stmt;
 

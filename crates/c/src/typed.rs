@@ -203,10 +203,19 @@ pub enum StmtKind {
     Continue,
     /// `return`, the value converted to the result's type.
     Return(Option<Expr>),
-    /// Inline assembly; the outputs are lvalues that it writes.
-    Asm(Vec<Expr>),
+    /// Inline assembly: the lvalues that it writes, and what it is known to write into the one there is.
+    Asm(Vec<Expr>, Option<Reading>),
     /// `;`
     Empty,
+}
+
+/// What inline assembly reads from outside of the program.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reading {
+    /// A port.
+    Port,
+    /// This lvalue, in memory.
+    Memory(Expr),
 }
 
 /// An expression.

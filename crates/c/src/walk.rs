@@ -1,6 +1,6 @@
 //! Walks over typed programs: every expression of a statement, every part of an expression.
 
-use crate::typed::{Expr, ExprKind, Initial, Stmt, StmtKind};
+use crate::typed::{Expr, ExprKind, Initial, Reading, Stmt, StmtKind};
 
 /// Calls a function with every expression in a list of statements, outer ones first.
 pub fn statements<'a>(body: &'a [Stmt], see: &mut dyn FnMut(&'a Expr)) {
@@ -36,7 +36,12 @@ pub fn statement<'a>(stmt: &'a Stmt, see: &mut dyn FnMut(&'a Expr)) {
             statement(body, see)
         }
         StmtKind::Return(value) => value.iter().for_each(|value| expression(value, see)),
-        StmtKind::Asm(outputs) => outputs.iter().for_each(|output| expression(output, see)),
+        StmtKind::Asm(outputs, reading) => {
+            outputs.iter().for_each(|output| expression(output, see));
+            if let Some(Reading::Memory(place)) = reading {
+                expression(place, see);
+            }
+        }
         StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => {}
     }
 }

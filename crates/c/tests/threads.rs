@@ -68,6 +68,19 @@ fn compare(programs: &[(&[i64], &str)]) {
 }
 
 #[test]
+fn who_joins_itself_is_told_so() {
+    compare(&[(
+        &[36],
+        "int got; void *t(void *u) { got = pthread_join(pthread_self(), 0); return 0; }
+         int main(void) { pthread_t a; pthread_create(&a, 0, t, 0); pthread_join(a, 0); result = got + 1; }",
+    ), (
+        &[5],
+        "pthread_t first; int got = 1; void *s(void *u) { return (void *)4; } void *t(void *u) { void *r; got = pthread_join(first, &r); got += (long)r; return 0; }
+         int main(void) { pthread_t a; pthread_create(&first, 0, s, 0); pthread_create(&a, 0, t, 0); pthread_join(a, 0); result = got + 1; }",
+    )]);
+}
+
+#[test]
 fn races_have_all_their_outcomes() {
     compare(&[
         (

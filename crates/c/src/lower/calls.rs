@@ -22,11 +22,8 @@ impl Lowering<'_> {
         }
         let pointer = self.value(callee)?;
         let pointer = self.kept(pointer, call.span)?;
-        let fits = |function: &FunctionId| {
-            let ty = &self.unit.functions[function.0].ty;
-            ty.parameters.len() == arguments.len() || ty.variadic
-        };
-        let callees: Vec<FunctionId> = self.pointers.callees(callee).into_iter().filter(fits).collect();
+        let callees = self.pointers.callees(callee);
+        let others: Vec<FunctionId> = self.pointers.started(callee);
         if callees.is_empty() {
             return refuse(call.span, "a call through a pointer that points to no function that is known");
         }
@@ -34,15 +31,21 @@ impl Lowering<'_> {
         let first = self.block(count, call.span);
         let (here, after) = (self.here, self.location(call.span));
         let mut none = Model::Constant(1);
+        let is_it = |function: FunctionId| {
+            binary(Operator::Equal, pointer.clone(), Model::Constant(FUNCTIONS + function.0 as Value))
+        };
+        for function in others.into_iter().filter(|function| !callees.contains(function)) {
+            // Functions of another type: what such a call does is not defined, and not followed.
+            let other = self.location(call.span);
+            self.edge(here, Op::Guard(is_it(function), true), other, call.span);
+            self.edge(other, Op::Beyond, other, call.span);
+            none = and_not(none, is_it(function));
+        }
         for function in callees {
-            let is =
-                binary(Operator::Equal, pointer.clone(), Model::Constant(FUNCTIONS + function.0 as Value));
+            let is = is_it(function);
             let start = self.location(call.span);
             self.edge(here, Op::Guard(is.clone(), true), start, call.span);
-            none = match none {
-                Model::Constant(_) => super::expressions::not(is),
-                none => binary(Operator::And, none, super::expressions::not(is)),
-            };
+            none = and_not(none, is);
             self.here = start;
             let values = self.call_function(call, function, arguments)?;
             for (slot, value) in (first..).zip(values) {
@@ -385,6 +388,14 @@ impl Lowering<'_> {
         procedure.parameters = parameters;
         procedure.entry = entry;
         Ok(number)
+    }
+}
+
+/// That one holds, and another does not.
+fn and_not(one: Model, other: Model) -> Model {
+    match one {
+        Model::Constant(_) => super::expressions::not(other),
+        one => binary(Operator::And, one, super::expressions::not(other)),
     }
 }
 

@@ -383,7 +383,15 @@ impl Lowering<'_> {
             | ExprKind::AssignOp(..)
             | ExprKind::AssignPointerAdd(..)
             | ExprKind::Step(..) => self.assignment(expr, false).map(|_| ()),
-            ExprKind::Call(callee, arguments) => self.call(expr, callee, arguments).map(|_| ()),
+            ExprKind::Call(callee, arguments) => match (&callee.kind, &arguments[..]) {
+                (ExprKind::Function(function), [thread, rest @ ..])
+                    if self.unit.functions[function.0].name == "pthread_join"
+                        && self.unit.functions[function.0].body.is_none() =>
+                {
+                    self.join(thread, rest.first(), expr.span)
+                }
+                _ => self.call(expr, callee, arguments).map(|_| ()),
+            },
             ExprKind::Comma(first, second) => {
                 self.effect(first)?;
                 self.effect(second)

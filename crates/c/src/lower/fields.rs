@@ -99,8 +99,13 @@ impl Lowering<'_> {
                 Target::LocalElement(slot, length, plus(index, offset))
             }
             Target::Region(access, address) => {
-                let Access { class, span, .. } = self.accesses[access];
-                self.accesses.push(Access { class, ty, span });
+                let Access { class, span, whole, .. } = &self.accesses[access];
+                let beside = |(whole, before): &(Type, usize)| {
+                    Some((whole.clone(), usize::try_from(*before as Value + offset).ok()?))
+                };
+                let whole = whole.as_ref().and_then(beside);
+                let access = Access { class: *class, ty, whole, span: *span };
+                self.accesses.push(access);
                 Target::Region(self.accesses.len() - 1, plus(address, offset))
             }
         }

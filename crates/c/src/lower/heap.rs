@@ -12,21 +12,28 @@
 use super::expressions::int;
 use super::places::{Target, address_of, binary};
 use super::{Access, Lowering, Model, ObjectId, Part, Result, refuse};
+use crate::library::{Flow, flow};
 use crate::pointers::{Class, Pointers, Site};
 use crate::slots;
-use crate::typed::{Expr, ExprKind, Int, Type, Unit};
+use crate::typed::{Expr, ExprKind, FunctionId, Initial, Int, Stmt, StmtKind, Type, Unit, VariableId};
 use crate::walk;
 use allways_model::program::{Binary as Operator, Op, Slot, Span, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How many objects a call gives out to one thread.
 const POOL: usize = 8;
+
+/// How many, if an object has more slots than [`LARGE`].
+const FEW: usize = 2;
+
+/// See [`FEW`].
+const LARGE: usize = 128;
 
 /// How the names of objects from the heap start; the line follows.
 pub const HEAP: &str = "#malloc@";
 
 /// What the slot before an object holds while the object is there.
-const THERE: Value = 1 << 52;
+pub(super) const THERE: Value = 1 << 52;
 
 /// How many elements an object has if it is not known how many are asked for.
 const ELEMENTS: i128 = 16;
@@ -35,6 +42,8 @@ const ELEMENTS: i128 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pool {
     object: ObjectId,
+    /// How many objects there are, and how many slots each has.
+    objects: usize,
     size: usize,
     /// How many have been given out.
     next: Slot,
@@ -56,7 +65,7 @@ impl Lowering<'_> {
             return refuse(span, "memory is allocated by any number of threads");
         }
         let once = !self.in_loop(span) && !self.body.is_procedure;
-        let pool = self.pool(call, bytes, times, zero, if once { 1 } else { POOL }, span)?;
+        let pool = self.pool(call, bytes, times, zero, once, span)?;
         let mut enough = Model::Constant(1);
         if let Some(most) = pool.most {
             let mut asked = self.value(bytes)?;
@@ -72,7 +81,7 @@ impl Lowering<'_> {
         let within = match (once, enough) {
             (true, enough) => enough,
             (false, enough) => {
-                let within = binary(Operator::Less, next.clone(), Model::Constant(POOL as Value));
+                let within = binary(Operator::Less, next.clone(), Model::Constant(pool.objects as Value));
                 binary(Operator::And, enough, within)
             }
         };
@@ -94,7 +103,7 @@ impl Lowering<'_> {
         let stride = pool.size + 1;
         let offset = binary(Operator::Times, next.clone(), Model::Constant(stride as Value));
         let address = binary(Operator::Plus, address_of(pool.object.slot(1)), offset.clone());
-        let header = Target::SharedElement(pool.object.slot(0), POOL * stride, offset);
+        let header = Target::SharedElement(pool.object.slot(0), pool.objects * stride, offset);
         let stores = vec![
             (Target::Local(slot), address),
             (Target::Shared(pool.next), more),
@@ -114,7 +123,7 @@ impl Lowering<'_> {
 
     /// `free` of an address in a class.
     pub(super) fn free_at(&mut self, address: Model, class: Class, span: Span) -> Result<()> {
-        self.accesses.push(Access { class, ty: Type::Void, span });
+        self.accesses.push(Access { class, ty: Type::Void, whole: None, span });
         let before = super::places::plus(address.clone(), -1);
         let header = Target::Region(self.accesses.len() - 1, before);
         let (some, after) = (self.location(span), self.location(span));
@@ -148,8 +157,9 @@ impl Lowering<'_> {
         let unit = self.unit;
         let size = |ty: &Type| slots::bytes(unit, ty).map(i128::from).filter(|&size| size > 0);
         let fits = |ty: &&Type| asked.zip(size(ty)).is_none_or(|(asked, size)| asked % size == 0);
+        let has_room = |ty: &&Type| asked.zip(size(ty)).is_none_or(|(asked, size)| size <= asked);
         let outer = self.body.calls.iter().rev().find_map(|inlined| inlined.allocates.as_ref());
-        if let Some(ty) = outer.filter(fits) {
+        if let Some(ty) = outer.filter(has_room) {
             return ty.clone();
         }
         let class = self.pointers.find_class(class);
@@ -170,7 +180,7 @@ impl Lowering<'_> {
         bytes: &Expr,
         times: Option<&Expr>,
         zero: bool,
-        objects: usize,
+        once: bool,
         span: Span,
     ) -> Result<Pool> {
         let class = self.pointers.class_of_site(call);
@@ -183,11 +193,24 @@ impl Lowering<'_> {
         let element = i128::from(slots::bytes(self.unit, &ty).unwrap_or(0));
         let total = asked.unwrap_or(ELEMENTS * element);
         let most = if asked.is_none() { Value::try_from(total).ok() } else { None };
-        let fits = |size: &usize| *size > 0 && *size * objects <= slots::MOST_SLOTS;
-        let Some(size) = self.slots_in(&ty, total).filter(fits) else {
+        let objects_of = |size: usize| match once {
+            true => 1,
+            false if size > LARGE => FEW,
+            false => POOL,
+        };
+        let fits = |size: &usize| *size > 0 && *size * objects_of(*size) <= slots::MOST_SLOTS;
+        let mut whole = if element > 0 { total / element * element } else { 0 };
+        let second = if whole == total { None } else { self.second(&ty, class, total - element) };
+        if second.is_some() {
+            whole = element;
+        }
+        let Some(size) = self.slots_in(&ty, whole).filter(fits) else {
             return refuse(span, "memory is allocated whose size is not one of whole objects, or too large");
         };
         let leaves = slots::leaves(self.unit, &ty);
+        let rest = if whole == total { Vec::new() } else { self.rest(&ty, second) };
+        let (elements, size) = (size, size + rest.len());
+        let objects = objects_of(size);
         let part = |slot: usize| {
             let (object, slot) = (slot / (size + 1), slot % (size + 1));
             let Some(slot) = slot.checked_sub(1) else {
@@ -196,7 +219,10 @@ impl Lowering<'_> {
                 let (scalar, kind) = (Type::Void, slots::Kind::Library);
                 return Part { path, ty, scalar, kind, joined: false, initial: Some(Model::Constant(0)) };
             };
-            let (element, leaf) = (slot / leaves.len(), &leaves[slot % leaves.len()]);
+            let (element, leaf) = match slot.checked_sub(elements) {
+                None => (slot / leaves.len(), &leaves[slot % leaves.len()]),
+                Some(slot) => (elements / leaves.len(), &rest[slot]),
+            };
             let element = if size == leaves.len() { String::new() } else { format!("[{element}]") };
             Part {
                 path: format!(
@@ -224,7 +250,49 @@ impl Lowering<'_> {
         let object = ObjectId(self.objects.len() - 1);
         let next = self.hidden(&format!("#allocated{}", self.pools));
         let next = self.part(next, int(), 0);
-        Ok(Pool { object, size, next, most })
+        Ok(Pool { object, objects, size, next, most })
+    }
+
+    /// Of memory that is not one of whole objects of a type: what may lie after the first of them, in so many bytes. It is the
+    /// largest type that memory of this class is converted to and that nobody allocates alone, or as a part of another.
+    fn second(&mut self, ty: &Type, class: Class, bytes: i128) -> Option<Type> {
+        let unit = self.unit;
+        let class = self.pointers.find_class(class);
+        let mut second: Option<(i128, Type)> = None;
+        for (pointer, other) in self.converted.clone().iter() {
+            let size = slots::bytes(unit, other).map_or(0, i128::from);
+            let better = second.as_ref().is_none_or(|(most, _)| size > *most);
+            if self.pointers.find_class(*pointer) == class
+                && matches!(other.plain(), Type::Record(_))
+                && !has_part(unit, ty, other)
+                && !self.own.iter().any(|own| has_part(unit, own, other))
+                && size <= bytes
+                && better
+                && slots::count(unit, other).is_some()
+            {
+                second = Some((size, other.clone()));
+            }
+        }
+        second.map(|(_, second)| second)
+    }
+
+    /// What lies after whole objects of a type: perhaps one of a second type; then bytes that are not followed.
+    fn rest(&self, ty: &Type, second: Option<Type>) -> Vec<slots::Leaf> {
+        let unit = self.unit;
+        let mut leaves: Vec<slots::Leaf> = Vec::new();
+        if let Some(second) = second {
+            leaves.extend(slots::leaves(unit, &second));
+        }
+        // Where this is a violation to access what is past the end, as much is there as a pointer may reach into.
+        let reach = if self.property.memory { slots::count(unit, ty).unwrap_or(1) } else { 1 };
+        let other = |number| slots::Leaf {
+            path: format!("#{number}"),
+            ty: Type::Void,
+            kind: slots::Kind::Library,
+            joined: false,
+        };
+        leaves.extend((0..reach).map(other));
+        leaves
     }
 }
 
@@ -243,7 +311,100 @@ pub(super) fn allocations(unit: &Unit) -> HashMap<Site, Type> {
     for function in &unit.functions {
         walk::statements(function.body.as_deref().unwrap_or_default(), &mut see);
     }
+    for function in &unit.functions {
+        kept_first(function.body.as_deref().unwrap_or_default(), &mut found);
+    }
     found
+}
+
+/// The same for calls whose result is kept in a variable first, if that is converted to one type only: `t = malloc(n); p = (T *)t;`.
+fn kept_first(body: &[Stmt], found: &mut HashMap<Site, Type>) {
+    let mut calls: Vec<(VariableId, Site)> = Vec::new();
+    let mut types: HashMap<VariableId, Option<Type>> = HashMap::new();
+    walk::statements(body, &mut |expr| match &expr.kind {
+        ExprKind::Assign(to, value) => {
+            let value = walk::through_casts(value);
+            if let (ExprKind::Variable(variable), ExprKind::Call(..)) = (&to.kind, &value.kind) {
+                calls.push((*variable, value));
+            }
+        }
+        ExprKind::Cast(part) => {
+            if let (Type::Pointer(ty), ExprKind::Load(place)) = (expr.ty.plain(), &part.kind)
+                && let ExprKind::Variable(variable) = place.kind
+                && **ty != Type::Void
+            {
+                let one = types.entry(variable).or_insert(Some((**ty).clone()));
+                if one.as_ref() != Some(&**ty) {
+                    *one = None;
+                }
+            }
+        }
+        _ => {}
+    });
+    walk::each_statement(body, &mut |stmt| {
+        if let StmtKind::Declare(variable, Some(initial)) = &stmt.kind
+            && let [Initial { path, value }] = &initial[..]
+            && path.is_empty()
+            && let value = walk::through_casts(value)
+            && matches!(value.kind, ExprKind::Call(..))
+        {
+            calls.push((*variable, value));
+        }
+    });
+    for (variable, site) in calls {
+        if let Some(Some(ty)) = types.get(&variable) {
+            found.entry(site).or_insert(ty.clone());
+        }
+    }
+}
+
+/// Whether a type is another, or has it as a part.
+fn has_part(unit: &Unit, whole: &Type, part: &Type) -> bool {
+    whole == part
+        || match whole.plain() {
+            Type::Array(element, _) => has_part(unit, element, part),
+            Type::Record(record) => {
+                unit.records[record.0].fields.iter().any(|field| has_part(unit, &field.ty, part))
+            }
+            _ => false,
+        }
+}
+
+/// The types that memory is allocated for.
+pub(super) fn own_types(unit: &Unit, allocated: &HashMap<Site, Type>) -> HashSet<Type> {
+    let calls = |body: &Option<Vec<Stmt>>, to: &dyn Fn(FunctionId) -> bool| {
+        let mut found = false;
+        walk::statements(body.as_deref().unwrap_or_default(), &mut |expr| {
+            if let ExprKind::Call(callee, _) = &expr.kind
+                && let ExprKind::Function(function) = callee.kind
+            {
+                found |= to(function);
+            }
+        });
+        found
+    };
+    let mut allocates: Vec<bool> =
+        unit.functions.iter().map(|one| one.body.is_none() && flow(&one.name) == Flow::Allocates).collect();
+    loop {
+        let more: Vec<usize> = (0..allocates.len())
+            .filter(|&one| !allocates[one] && calls(&unit.functions[one].body, &|called| allocates[called.0]))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        more.into_iter().for_each(|function| allocates[function] = true);
+    }
+    let mut own = HashSet::new();
+    for function in &unit.functions {
+        walk::statements(function.body.as_deref().unwrap_or_default(), &mut |expr| {
+            if let ExprKind::Call(callee, _) = &expr.kind
+                && matches!(callee.kind, ExprKind::Function(function) if allocates[function.0])
+            {
+                own.extend(allocated.get(&std::ptr::from_ref(expr)).cloned());
+            }
+        });
+    }
+    own
 }
 
 /// The classes that pointers to anything point to which are converted, and the types that these are converted to.

@@ -10,7 +10,7 @@ use super::expressions::chooses;
 use super::lifetimes::Mortal;
 use super::moves::{MOVE, Way, along};
 use super::places::{address_number, binary, plus};
-use super::{ADDRESSES, Lowered, Lowering, Model, PART_BITS, Part, REGION, Result, refuse};
+use super::{ADDRESSES, Access, Lowered, Lowering, Model, PART_BITS, Part, REGION, Result, refuse};
 use crate::concurrent::Concurrent;
 use crate::slots::{self, Kind};
 use crate::typed::Type;
@@ -195,6 +195,11 @@ impl Lowering<'_> {
             let place = layout.place(place, &self)?;
             self.lowered.special.insert(location, (place.target, kind));
         }
+        let given = self
+            .given
+            .iter()
+            .map(|&object| (address_number(layout.slot(object.slot(1))), self.objects[object.0].span));
+        self.lowered.given = given.collect();
         self.lowered.cells = cells;
         self.lowered.program = program;
         Ok(self.lowered)
@@ -268,7 +273,8 @@ impl Lowering<'_> {
 
     /// For each access, the slots of its region that hold something else than is accessed.
     fn misfits(&mut self, regions: &BTreeMap<usize, Vec<usize>>, first: &[Slot]) -> Vec<Rc<[Gap]>> {
-        let mut known: HashMap<(usize, String), Rc<[Gap]>> = HashMap::new();
+        type Seen = (usize, String, Option<(Type, usize)>);
+        let mut known: HashMap<Seen, Rc<[Gap]>> = HashMap::new();
         let mut all = Vec::new();
         for access in 0..self.accesses.len() {
             let class = self.pointers.find_class(self.accesses[access].class).0;
@@ -278,17 +284,20 @@ impl Lowering<'_> {
                     seen.push(leaf.ty);
                 }
             }
+            if self.accesses[access].ty == device() {
+                seen = vec![device()];
+            }
             let objects = regions.get(&class).map_or(&[][..], |objects| objects);
             let found = known
-                .entry((class, format!("{seen:?}")))
-                .or_insert_with(|| self.unlike(&seen, objects, first));
+                .entry((class, format!("{seen:?}"), self.accesses[access].whole.clone()))
+                .or_insert_with(|| self.unlike(&seen, &self.accesses[access], objects, first));
             all.push(found.clone());
         }
         all
     }
 
     /// The slots of these objects that hold something else than what is seen there.
-    fn unlike(&self, seen: &[Type], objects: &[usize], first: &[Slot]) -> Rc<[Gap]> {
+    fn unlike(&self, seen: &[Type], access: &Access, objects: &[usize], first: &[Slot]) -> Rc<[Gap]> {
         let mut found = Vec::new();
         for &number in objects.iter().filter(|_| !seen.is_empty()) {
             let object = &self.objects[number];
@@ -313,12 +322,56 @@ impl Lowering<'_> {
                 from += run.max(1);
             }
             if runs.len() > MOST_RUNS {
-                runs = vec![whole];
+                let every = object.stride.map(|stride| (stride, length));
+                let around = self.around(access, &object.parts[start..period]);
+                runs = around
+                    .into_iter()
+                    .flatten()
+                    .map(|(from, length)| Gap { first: first[number] + start + from, length, every })
+                    .collect();
+                if runs.is_empty() {
+                    runs = vec![whole];
+                }
             }
             found.extend(runs);
         }
         found.into()
     }
+
+    /// In an object with many runs of slots of other types: the runs of slots between those where a member is, if the whole
+    /// that it is part of is found in a few places: each as its first slot and its length.
+    fn around(&self, access: &Access, parts: &[Part]) -> Option<Vec<(usize, usize)>> {
+        let (whole, before) = access.whole.as_ref()?;
+        let pattern: Vec<Type> = slots::leaves(self.unit, whole).into_iter().map(|leaf| leaf.ty).collect();
+        let length = slots::count(self.unit, &access.ty).filter(|&length| length > 0)?;
+        let is_there = |at: &usize| {
+            let fits = |(part, ty): (&Part, &Type)| same(&part.scalar, ty);
+            parts[*at..].iter().zip(&pattern).all(fits)
+        };
+        let places: Vec<usize> =
+            (0..(parts.len() + 1).checked_sub(pattern.len())?).filter(is_there).collect();
+        if places.len() > MOST_RUNS {
+            return None;
+        }
+        let mut gaps = Vec::new();
+        let mut from = 0;
+        for place in places {
+            let member = place + before;
+            if member > from {
+                gaps.push((from, member - from));
+            }
+            from = from.max(member + length);
+        }
+        if from < parts.len() {
+            gaps.push((from, parts.len() - from));
+        }
+        Some(gaps)
+    }
+}
+
+/// The type of memory that is not the program's, of which nothing is known.
+pub(super) fn device() -> Type {
+    Type::Array(Box::new(Type::Void), None)
 }
 
 /// Whether a part of an object may be accessed as this type.

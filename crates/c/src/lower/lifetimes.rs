@@ -101,7 +101,7 @@ fn calls(unit: &Unit, pointers: &mut Pointers) -> (Vec<BTreeSet<FunctionId>>, Ha
                 if let Flow::StartsThread { start, .. } = library::flow(&unit.functions[called.0].name)
                     && let Some(start) = arguments.get(start)
                 {
-                    started.extend(pointers.callees(walk::through_casts(start)));
+                    started.extend(pointers.started(walk::through_casts(start)));
                 }
             }
         });

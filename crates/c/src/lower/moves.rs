@@ -6,12 +6,12 @@
 //! such a way, so that the moves are marked, and looked at when all objects are known ([`super::layout`]).
 
 use super::expressions::{chooses, reads};
-use super::layout::{between, beyond};
+use super::layout::{between, beyond, device};
 use super::places::{address_number, binary, sum};
 use super::{Lowering, Model, Part, Result};
 use crate::pointers::Class;
 use crate::slots;
-use crate::typed::{Expr, Type, Unit};
+use crate::typed::{Expr, Int, Type, Unit};
 use allways_model::program::{Binary, Slot, Span};
 use std::rc::Rc;
 
@@ -67,6 +67,14 @@ impl Lowering<'_> {
         Ok(guarded(mark, base.clone(), sum(base, by)))
     }
 
+    /// The address that a pointer to anything is moved to by so many bytes: only in the memory of a device these are slots.
+    pub(super) fn moved_in_device(&mut self, pointer: &Expr, base: Model, by: Model) -> Model {
+        let class = self.pointers.target(pointer);
+        self.moves.push(Move { class, ty: device() });
+        let mark = MOVE | (self.moves.len() - 1);
+        guarded(Some(mark), base.clone(), sum(base, by))
+    }
+
     /// Marks a move of a pointer.
     pub(super) fn mark_move(&mut self, pointer: &Expr) -> Option<usize> {
         let Type::Pointer(ty) = pointer.ty.plain() else { return None };
@@ -94,7 +102,10 @@ impl Lowering<'_> {
                 all.push(ways.clone());
                 continue;
             }
-            let pattern: Vec<Type> = slots::leaves(self.unit, ty).into_iter().map(|leaf| leaf.ty).collect();
+            let pattern: Vec<Type> = match *ty == device() {
+                true => vec![device()],
+                false => slots::leaves(self.unit, ty).into_iter().map(|leaf| leaf.ty).collect(),
+            };
             let objects = regions.get(&class).map_or(&[][..], |objects| objects);
             let mut ways = Vec::new();
             for &object in objects {
@@ -133,10 +144,16 @@ fn ways_in(parts: &[Part], stride: Option<usize>, pattern: &[Type], first: Slot,
     {
         return;
     }
+    let whole = Way { from: (first, first + length), to: (0, 0) };
     if runs.is_empty() {
+        // In the memory of a device, slots are bytes; elsewhere bytes are not counted.
+        let is_byte = matches!(pattern, [Type::Int(Int { bits: 8, .. })]);
+        let in_device = parts.last().is_some_and(|part| part.scalar == device());
+        if pattern == [device()] || in_device && !is_byte {
+            ways.push(whole);
+        }
         return;
     }
-    let whole = Way { from: (first, first + length), to: (0, 0) };
     for object in 0..length / period {
         let base = first + object * period + start;
         for &(from, end) in runs.iter().filter(|_| runs.len() * (length / period) <= MOST_RUNS) {

@@ -116,8 +116,11 @@ impl Lowering<'_> {
                 Ok(match place.plus(offset) {
                     // What is accessed is the member, whatever else is where the struct is expected.
                     Target::Region(access, address) => {
-                        let Access { class, span, .. } = self.accesses[access];
-                        self.accesses.push(Access { class, ty: expr.ty.clone(), span });
+                        let Access { class, span, whole, ty } = &self.accesses[access];
+                        let (whole, before) = whole.clone().unwrap_or((ty.clone(), 0));
+                        let whole = Some((whole, before + offset));
+                        let access = Access { class: *class, ty: expr.ty.clone(), whole, span: *span };
+                        self.accesses.push(access);
                         Target::Region(self.accesses.len() - 1, address)
                     }
                     place => place,
@@ -125,7 +128,19 @@ impl Lowering<'_> {
             }
             ExprKind::Deref(pointer) => {
                 let address = self.address(pointer)?;
-                self.pointee(address, pointer)
+                let place = self.pointee(address, pointer)?;
+                Ok(match place {
+                    // An element of an array that is a member: which one, the way to the member does not say.
+                    Target::Region(access, address)
+                        if self.accesses[access].whole.is_some()
+                            && matches!(expr.ty.plain(), Type::Record(_)) =>
+                    {
+                        let Access { class, span, .. } = self.accesses[access];
+                        self.accesses.push(Access { class, ty: expr.ty.clone(), whole: None, span });
+                        Target::Region(self.accesses.len() - 1, address)
+                    }
+                    place => place,
+                })
             }
             ExprKind::Load(inner) | ExprKind::Cast(inner) if matches!(expr.ty.plain(), Type::Record(_)) => {
                 self.place(inner)
@@ -155,7 +170,7 @@ impl Lowering<'_> {
                     Type::Pointer(ty) => (**ty).clone(),
                     _ => Type::Void,
                 };
-                self.accesses.push(Access { class, ty, span: pointer.span });
+                self.accesses.push(Access { class, ty, whole: None, span: pointer.span });
                 Target::Region(self.accesses.len() - 1, value)
             }
         })
@@ -176,6 +191,14 @@ impl Lowering<'_> {
                 }
                 self.check_cast(part, &expr.ty, expr.span)?;
                 self.address(part)
+            }
+            ExprKind::PointerAdd(pointer, index) if is_void(&expr.ty) => {
+                let base = self.address(pointer)?;
+                let base = self.number(base, expr.span)?;
+                let base = self.kept(base, expr.span)?;
+                let index = self.value(index)?;
+                let index = self.kept(index, expr.span)?;
+                Ok(Address::Value(self.moved_in_device(pointer, base, index)))
             }
             ExprKind::PointerAdd(pointer, index) => {
                 let size = self.pointee_size(&expr.ty, expr.span)?;
@@ -531,6 +554,11 @@ impl Lowering<'_> {
     pub(super) fn next_slot(&self, target: &Target, offset: usize) -> Target {
         target.clone().plus(offset)
     }
+}
+
+/// Whether a type is that of pointers to anything.
+fn is_void(ty: &Type) -> bool {
+    matches!(ty.plain(), Type::Pointer(ty) if *ty.plain() == Type::Void)
 }
 
 /// The address of a symbolic slot; the layout makes it a number.

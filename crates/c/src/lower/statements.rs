@@ -148,12 +148,11 @@ impl Lowering<'_> {
                 None => return refuse(span, "`continue` outside of a loop"),
             },
             StmtKind::Return(value) => self.return_with(value.as_ref(), span)?,
-            StmtKind::Asm(outputs) => {
-                if !outputs.is_empty() {
-                    return refuse(span, "inline assembly that writes variables is not followed");
-                }
-                self.lowered.externals.insert("asm".to_string());
-            }
+            StmtKind::Asm(outputs, reading) => match (&outputs[..], reading) {
+                ([], _) => _ = self.lowered.externals.insert("asm".to_string()),
+                ([output], Some(reading)) => self.read_outside(output, reading, span)?,
+                _ => return refuse(span, "inline assembly that writes variables is not followed"),
+            },
         }
         self.body.used = used;
         Ok(())

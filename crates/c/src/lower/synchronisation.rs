@@ -41,6 +41,9 @@ impl Lowering<'_> {
                 self.create(Some(argument(0)?), argument(1)?, argument(2)?, span)?;
                 zero
             }
+            "pthread_join" if self.body.thread.is_some() && !self.body.many => {
+                self.join_perhaps_itself(argument(0)?, arguments.get(1), span)
+            }
             "pthread_join" | "thrd_join" => {
                 self.join(argument(0)?, arguments.get(1), span)?;
                 zero
@@ -373,9 +376,7 @@ impl Lowering<'_> {
                 Ok(vec![Model::Choose(low, high)])
             }
             Type::Float(_) => Ok(Vec::new()),
-            Type::Pointer(_) if name.starts_with("__VERIFIER_nondet") => {
-                Ok(vec![Model::Choose(0, Value::MAX)])
-            }
+            Type::Pointer(_) if crate::library::gives(name) => self.given(call, name),
             _ => refuse(call.span, format!("`{name}` is not known, and its result is a pointer or a struct")),
         }
     }

@@ -65,6 +65,9 @@ fn word() -> Type {
     Type::Int(Int { bits: 64, signed: false })
 }
 
+/// What `pthread_join` returns to who joins itself.
+const EDEADLK: Value = 35;
+
 impl Lowering<'_> {
     /// Lowers `main`.
     pub(super) fn main(&mut self, function: FunctionId) -> Result<()> {
@@ -254,7 +257,7 @@ impl Lowering<'_> {
                 }
             }
             ExprKind::Function(function) => vec![*function],
-            _ => self.pointers.callees(started),
+            _ => self.pointers.started(started),
         };
         match functions[..] {
             [function] => self.start_thread(to, function, argument, span),
@@ -464,10 +467,41 @@ impl Lowering<'_> {
         template
     }
 
+    /// `pthread_join(thread, result)` by a thread that looks at what it returns: who joins itself is told so, as by glibc.
+    pub(super) fn join_perhaps_itself(
+        &mut self,
+        thread: &Expr,
+        result: Option<&Expr>,
+        span: Span,
+    ) -> Result<Vec<Model>> {
+        let number = self.value(thread)?;
+        let number = self.kept(number, span)?;
+        let own = self.body.thread.map_or(MAIN, |thread| thread as Value + 1);
+        let own = binary(Operator::Equal, number.clone(), Model::Constant(own));
+        let slot = self.block(1, span);
+        let (here, itself, other, after) =
+            (self.here, self.location(span), self.location(span), self.location(span));
+        self.edge(here, Op::Guard(own.clone(), true), itself, span);
+        self.edge(here, Op::Guard(own, false), other, span);
+        self.here = itself;
+        self.store(&Target::Local(slot), Model::Constant(EDEADLK), span)?;
+        self.jump(after, span);
+        self.here = other;
+        self.join_number(number, result, span)?;
+        self.store(&Target::Local(slot), Model::Constant(0), span)?;
+        self.jump(after, span);
+        self.here = after;
+        Ok(vec![Model::Local(slot)])
+    }
+
     /// `pthread_join(thread, result)`.
     pub(super) fn join(&mut self, thread: &Expr, result: Option<&Expr>, span: Span) -> Result<()> {
         let number = self.value(thread)?;
         let number = self.kept(number, span)?;
+        self.join_number(number, result, span)
+    }
+
+    fn join_number(&mut self, number: Model, result: Option<&Expr>, span: Span) -> Result<()> {
         let own = self.body.thread.map_or(MAIN, |thread| thread as Value + 1);
         let own = binary(Operator::Equal, number.clone(), Model::Constant(own));
         let none = binary(Operator::Equal, number.clone(), Model::Constant(0));

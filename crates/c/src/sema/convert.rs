@@ -85,6 +85,9 @@ impl Analyser<'_> {
                     }
                 }
                 inner => {
+                    if let Some(part) = self.punned(&inner, &ty, span) {
+                        return part;
+                    }
                     let object = Expr { kind: ExprKind::Deref(Box::new(inner)), ty: expr.ty, span };
                     Expr { kind: ExprKind::Load(Box::new(object)), ty, span }
                 }

@@ -125,6 +125,14 @@ impl Analyser<'_> {
                 let value = self.value(rhs)?;
                 let value = self.convert(value, &object.ty)?;
                 let ty = plain(&object.ty).clone();
+                if let ExprKind::Deref(pointer) = &object.kind
+                    && let Some(other) = self.same_object(pointer, &object.ty)
+                {
+                    let (value, place) = (self.cast(value, &other.ty), other.ty.clone());
+                    let kind = ExprKind::Assign(Box::new(other), Box::new(value));
+                    let stored = Expr { ty: place, kind, span: self.span(node.span) };
+                    return Ok(self.cast(stored, &ty));
+                }
                 let kind = ExprKind::Assign(Box::new(object), Box::new(value));
                 Ok(Expr { kind, ty, span: self.span(node.span) })
             }

@@ -2,7 +2,7 @@
 
 use super::convert::wrap;
 use super::{Analyser, INT, MAX_ERRORS, Res};
-use crate::typed::{Stmt, StmtKind, Type};
+use crate::typed::{ExprKind, Reading, Stmt, StmtKind, Type};
 use lang_c::ast::{
     AsmStatement, BlockItem, Expression, ForInitializer, ForStatement, Label, LabeledStatement, Statement,
 };
@@ -154,11 +154,23 @@ impl Analyser<'_> {
 
     fn assembly(&mut self, node: &AsmStatement) -> Res<StmtKind> {
         let mut outputs = Vec::new();
-        if let AsmStatement::GnuExtended(statement) = node {
-            for output in &statement.outputs {
-                outputs.push(self.expression(&output.node.variable_name)?);
-            }
+        let AsmStatement::GnuExtended(statement) = node else { return Ok(StmtKind::Asm(outputs, None)) };
+        for output in &statement.outputs {
+            outputs.push(self.expression(&output.node.variable_name)?);
         }
-        Ok(StmtKind::Asm(outputs))
+        let (_, letters) = self.string_units(statement.template.span);
+        let text: String = letters.into_iter().filter_map(char::from_u32).collect();
+        let mut words = text.split([' ', ',', '\t']).filter(|word| !word.is_empty());
+        let words = (words.next().unwrap_or_default(), words.collect::<Vec<_>>());
+        let reading = match (&words.1[..], &statement.inputs[..]) {
+            _ if outputs.len() != 1 => None,
+            ([_, _], _) if matches!(words.0, "inb" | "inw" | "inl") => Some(Reading::Port),
+            (["%1", "%0"], [input]) if matches!(words.0, "movb" | "movw" | "movl" | "movq") => {
+                let place = self.expression(&input.node.variable_name)?;
+                matches!(place.kind, ExprKind::Deref(_)).then_some(Reading::Memory(place))
+            }
+            _ => None,
+        };
+        Ok(StmtKind::Asm(outputs, reading))
     }
 }

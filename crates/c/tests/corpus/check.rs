@@ -321,7 +321,7 @@ fn stmt(unit: &Unit, of: &FunctionType, one: &Stmt) -> Result<(), String> {
             )?;
             value(unit, expr)
         }
-        StmtKind::Asm(outputs) => outputs.iter().try_for_each(|output| object(unit, output)),
+        StmtKind::Asm(outputs, _) => outputs.iter().try_for_each(|output| object(unit, output)),
         StmtKind::Goto(_)
         | StmtKind::Break
         | StmtKind::Continue

@@ -131,7 +131,7 @@ fn stmt(unit: &Unit, of: &Stmt) -> String {
         StmtKind::Break => "break;".to_string(),
         StmtKind::Continue => "continue;".to_string(),
         StmtKind::Return(value) => format!("return {};", option(value)),
-        StmtKind::Asm(outputs) => format!("asm {};", join(outputs.iter().map(show))),
+        StmtKind::Asm(outputs, _) => format!("asm {};", join(outputs.iter().map(show))),
         StmtKind::Empty => ";".to_string(),
     }
 }

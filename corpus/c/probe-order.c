@@ -1,0 +1,50 @@
+//! A driver that registers its interrupt handler after it has set what the handler reads.
+//! verdict: safe
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+struct bus {
+    int number;
+    void *private;
+};
+
+struct port {
+    struct bus *bus;
+    void *clock;
+    unsigned status;
+};
+
+void *request(void) {
+    void *given;
+    static int one;
+    given = &one;
+    return given;
+}
+
+void *handler(void *context) {
+    struct port *port = context;
+    void *clock = port->clock;
+    assert(clock == port->clock);
+    return NULL;
+}
+
+struct bus *make_bus(unsigned room) {
+    void *memory;
+    memory = calloc(1, sizeof(struct bus) + room);
+    struct bus *bus = (struct bus *)memory;
+    bus->private = (void *)(bus + 1);
+    return bus;
+}
+
+int main(void) {
+    pthread_t interrupt;
+    struct bus *bus = make_bus(sizeof(struct port) + 4);
+    void *room = bus->private;
+    struct port *port = (struct port *)room;
+    port->bus = bus;
+    port->clock = request();
+    pthread_create(&interrupt, NULL, handler, port);
+    pthread_join(interrupt, NULL);
+    return 0;
+}
