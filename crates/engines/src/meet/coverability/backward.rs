@@ -184,28 +184,27 @@ impl Search<'_> {
         }
     }
 
-    /// Whether weights were found that exclude a member; they are learned.
+    /// Whether a member is not to be expanded now. Weights that exclude it are learned.
     fn cut(&mut self, member: u32, budget: &Budget) -> Result<bool, StopReason> {
-        if self.images < self.cuts.as_ref().map_or(self.before_cuts, |cuts| cuts.next) {
+        if self.images < self.before_cuts {
             return Ok(false);
         }
         let cuts = self.cuts.get_or_insert_with(|| {
             let linear = Linear::new(self.system, &self.oracle);
             Cuts { pause: linear.size() as u64, next: 0, linear }
         });
-        if cuts.linear.is_quick() {
-            return Ok(self.measure(member));
+        if self.images < cuts.next {
+            return Ok(cuts.linear.is_quick() && self.measure(member));
         }
-        let weights = cuts.linear.exclude(self.basis.shared(member), self.basis.row(member), budget)?;
-        let found = weights.is_some();
-        match weights {
-            Some(weights) => self.invariants.learn(self.system, weights),
-            None => {
-                cuts.next = self.images + cuts.pause;
-                cuts.pause = cuts.pause.saturating_mul(2);
-            }
+        if let Some(weights) =
+            cuts.linear.exclude(self.basis.shared(member), self.basis.row(member), budget)?
+        {
+            self.invariants.learn(self.system, weights);
+            return Ok(true);
         }
-        Ok(found)
+        cuts.next = self.images + cuts.pause;
+        cuts.pause = cuts.pause.saturating_mul(2);
+        Ok(cuts.linear.is_quick() && self.measure(member))
     }
 
     /// Measures how far a member is from the start. Says whether it is not to be expanded now: it cannot be reached, or is

@@ -14,8 +14,8 @@
 
 use super::linear::Row;
 
-/// Larger matrices are not worth it: pivots touch all of it.
-const MOST_NUMBERS: usize = 1 << 17;
+/// Larger matrices are not worth it: pivots touch all of them.
+const MOST_NUMBERS: usize = 1 << 14;
 
 /// After so many pivots the numbers are made anew.
 const MOST_PIVOTS: usize = 2000;
