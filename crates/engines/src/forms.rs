@@ -389,6 +389,6 @@ pub fn count_threads(form: &PushdownForm<'_>, budget: &Budget) -> Result<Counted
         let why = "there are too many thread states to count threads by".to_string();
         budget.check().err().unwrap_or(StopReason::GaveUp(why))
     })?;
-    let counting = counters_of(system, property, &products).map_err(StopReason::GaveUp)?;
+    let counting = counters_of(system, property, &products, &|| budget.check().err())?;
     Ok(CountedForm { products, counting })
 }

@@ -53,7 +53,10 @@ pub(crate) fn check(
     stop: &dyn Fn() -> Option<StopReason>,
 ) -> Result<(), Rejection> {
     shape(system, &counted.products).map_err(Rejection::Malformed)?;
-    let counting = counters_of(system, property, &counted.products).map_err(Rejection::Malformed)?;
+    let counting = counters_of(system, property, &counted.products, stop).map_err(|reason| match reason {
+        StopReason::GaveUp(why) => Rejection::Malformed(why),
+        limit => Rejection::Stopped(limit),
+    })?;
     if limits_stand_alone(system, counted, &counting) {
         check_kinds(system, &counted.products, stop)?;
         check_basis(&counting.counters, &counted.basis, stop)?;
@@ -97,20 +100,24 @@ pub struct Counting {
     pub places: Vec<(usize, Symbol)>,
 }
 
-/// The counter system of a system within products, or why there is none. The shape of the products has been checked.
+/// The counter system of a system within products, or why there is none. The shape of the products has been checked. Asks
+/// `stop` now and then whether to go on.
 pub fn counters_of(
     system: &dyn Pushdown,
     property: &Property,
     products: &Products,
-) -> Result<Counting, String> {
+    stop: &dyn Fn() -> Option<StopReason>,
+) -> Result<Counting, StopReason> {
+    const RULES_BETWEEN_POLLS: usize = 1 << 12;
+    let uncountable = |why: &str| Err(StopReason::GaveUp(why.to_string()));
     let [product] = &products.products[..] else {
-        return Err("expected a single product, in which threads can be counted".to_string());
+        return uncountable("expected a single product, in which threads can be counted");
     };
     if product.mover.is_some() {
-        return Err("expected a product without a mover".to_string());
+        return uncountable("expected a product without a mover");
     }
     if property.deadlock {
-        return Err("deadlocks cannot be told by counting threads".to_string());
+        return uncountable("deadlocks cannot be told by counting threads");
     }
     let leader = |kind: usize| products.kinds.members(kind)[0];
     let facts = || {
@@ -120,7 +127,7 @@ pub fn counters_of(
     let mut broadcasts: BTreeMap<Shared, Broadcast> = BTreeMap::new();
     for (kind, fact) in facts() {
         if fact.context != crate::products::END {
-            return Err("stacks of more than one symbol cannot be counted".to_string());
+            return uncountable("stacks of more than one symbol cannot be counted");
         }
         if let Some(to) = system.broadcast_target(fact.shared) {
             let after = system.after_broadcast(leader(kind), fact.shared, fact.top);
@@ -135,11 +142,16 @@ pub fn counters_of(
         .iter()
         .any(|bad| bad.shared.map_or(!broadcasts.is_empty(), |bad| broadcasts.contains_key(&bad)))
     {
-        return Err("a property of what is passed in the midst of a broadcast".to_string());
+        return uncountable("a property of what is passed in the midst of a broadcast");
     }
     let mut steps: Vec<Step> = Vec::new();
     let mut rules = Vec::new();
+    let mut next_poll = 0;
     for (kind, fact) in facts() {
+        if steps.len() >= next_poll {
+            next_poll = steps.len() + RULES_BETWEEN_POLLS;
+            stop().map_or(Ok(()), Err)?;
+        }
         let after = broadcasts.contains_key(&fact.shared);
         if after
             && system.after_broadcast(leader(kind), fact.shared, fact.top).is_some()
@@ -153,7 +165,7 @@ pub fn counters_of(
             let top = match *rule.word.symbols() {
                 [] => EMPTY,
                 [top] => top,
-                _ => return Err("stacks of more than one symbol cannot be counted".to_string()),
+                _ => return uncountable("stacks of more than one symbol cannot be counted"),
             };
             let mut step = Step {
                 kind,
@@ -212,7 +224,7 @@ pub fn counters_of(
         initial: numbers.initial(products, &initial),
         targets: property.bad.iter().filter_map(|bad| numbers.target(products, bad)).collect(),
     };
-    counters.validate()?;
+    counters.validate().map_err(StopReason::GaveUp)?;
     Ok(Counting { counters, shared: shared.into_iter().collect(), places: places.into_iter().collect() })
 }
 

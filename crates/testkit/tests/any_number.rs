@@ -317,7 +317,7 @@ fn written(name: &str, counters: &Counters) {
 fn methods_agree(name: &str, system: &Encoded, question: &Question, covered: &Covered, tally: &mut Tally) {
     let budget = Budget::of_time(Duration::from_millis(500));
     let Some(products) = bound(system, question, &budget) else { return };
-    let Ok(counting) = counters_of(system, &question.property, &products) else { return };
+    let Ok(counting) = counters_of(system, &question.property, &products, &|| None) else { return };
     tally.waking += usize::from(!counting.counters.is_plain());
     if tally.programs.is_multiple_of(8) && !counting.counters.targets.is_empty() {
         written(name, &counting.counters);

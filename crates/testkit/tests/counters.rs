@@ -2,13 +2,14 @@
 //!
 //! `ALLWAYS_RANDOM=N` sets the number of random systems of each kind.
 
-use allways_engines::Budget;
 use allways_engines::meet::coverability::board::Board;
 use allways_engines::meet::coverability::distance::{Distance, STEP};
-use allways_engines::meet::coverability::linear::Linear;
+use allways_engines::meet::coverability::linear::{Linear, Way};
 use allways_engines::meet::coverability::net::{self, Net, Rows};
 use allways_engines::meet::coverability::oracle::Oracle;
-use allways_engines::meet::coverability::{backward, directed, forward};
+use allways_engines::meet::coverability::reduce::Reduced;
+use allways_engines::meet::coverability::{backward, directed, forward, karp_miller};
+use allways_engines::{Budget, Outcome};
 use allways_evidence::counters::{Basis, Run, check_basis, walk};
 use allways_evidence::{
     Certificate, Counterexample, Judge, StopReason, Subject, Verdict, certify as accept, read_evidence,
@@ -229,6 +230,13 @@ fn no_run_is_shorter_than_the_distance() {
                     least <= *steps as i64 * STEP + slack,
                     "{kind:?} {seed}: {least} > {steps}\n{system:?}"
                 );
+                let measured = distance.measure(*shared, row).expect("there is a way");
+                // Costs differ a little from one another.
+                let slack = STEP / 10 + *steps as i64 * STEP / 1000;
+                assert!(
+                    least - slack <= measured && measured <= *steps as i64 * STEP + slack,
+                    "{kind:?} {seed}: {least}, {measured}, {steps}\n{system:?}"
+                );
                 compared += u64::from(*steps > 0);
                 positive += u64::from(least > 0);
             }
@@ -254,12 +262,20 @@ fn weights_exclude_only_what_cannot_be_covered() {
             let mut system = system(seed, kind);
             let budget = Budget::unlimited();
             let oracle = Oracle::new(&system, &budget).expect("small sets");
-            let linear = Linear::new(&system, &oracle);
+            let mut linear = Linear::new(&system, &oracle);
             for bad in small(&system, 2).into_iter().step_by(5) {
                 let row = net::row(&bad.tokens).expect("small numbers");
-                let Some(weights) = linear.exclude(bad.shared, &row, &budget).expect("no limits") else {
-                    continue;
-                };
+                let slowly = linear.exclude(bad.shared, &row, &budget).expect("no limits");
+                let mut weights = slowly.clone();
+                if linear.is_quick() {
+                    // The two ways to solve the same program agree on whether there is a solution.
+                    weights = match linear.way(bad.shared, &row) {
+                        Way::None(weights) => Some(weights),
+                        Way::AtLeast(_) => None,
+                    };
+                    assert_eq!(slowly.is_some(), weights.is_some(), "{kind:?} {seed}: {bad:?} {system:?}");
+                }
+                let Some(weights) = weights else { continue };
                 excluded += 1;
                 system.targets = vec![Target { shared: Some(bad.shared), tokens: bad.tokens }];
                 let bound = Some(oracle.limits(&budget).expect("small sets"));
@@ -277,6 +293,38 @@ fn weights_exclude_only_what_cannot_be_covered() {
     }
     println!("{excluded} configurations excluded, {rejected} corrupted weights rejected");
     assert!(excluded > 100 && rejected > 100);
+}
+
+/// What is left out changes no answer, and what is found without it holds with it.
+#[test]
+fn reduced_systems_have_the_same_answers() {
+    let (mut fewer_rules, mut fewer_places, mut lifted) = (0, 0, 0);
+    for kind in [Kind::Plain, Kind::Moves, Kind::Exact] {
+        for seed in random::seeds(700) {
+            let system = system(seed, kind);
+            let budget = Budget::unlimited();
+            let reduced = Reduced::new(&system, &budget).expect("small sets");
+            reduced.system.validate().expect("a valid system");
+            fewer_rules += u64::from(reduced.system.rules.len() < system.rules.len());
+            fewer_places += u64::from(reduced.system.locals.len() < system.locals.len());
+            let methods: [fn(&Counters, &Budget) -> Outcome; 2] = [backward::decide, karp_miller::decide];
+            for decide in methods {
+                let (before, after) = (decide(&system, &budget), decide(&reduced.system, &budget));
+                let after = reduced.lift(after.verdict, &budget);
+                let what = format!("{kind:?} {seed}, reduced to {:?}", reduced.system);
+                certify(&system, &after, &what);
+                match (&before.verdict, &after) {
+                    (Verdict::Unknown(_), _) => {}
+                    (Verdict::Safe(_), Verdict::Safe(_)) | (Verdict::Unsafe(_), Verdict::Unsafe(_)) => {
+                        lifted += 1
+                    }
+                    (before, after) => panic!("{what}: {before:?} {after:?}\n{system:?}"),
+                }
+            }
+        }
+    }
+    println!("{fewer_rules} with fewer rules, {fewer_places} with fewer places, {lifted} answers lifted");
+    assert!(fewer_rules > 100 && fewer_places > 100 && lifted > 1000);
 }
 
 /// What leads to a configuration that covers a given one covers one of its predecessors, and the other way round; the

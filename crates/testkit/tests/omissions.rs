@@ -34,7 +34,7 @@ fn covered(system: &Encoded) -> Covered {
 fn counters(system: &Encoded) -> Counters {
     let question = Question { property: system.property(false), ..Question::default() };
     let products = bound(system, &question, &Budget::unlimited()).expect("few thread states");
-    counters_of(system, &question.property, &products).expect("it can be counted").counters
+    counters_of(system, &question.property, &products, &|| None).expect("it can be counted").counters
 }
 
 /// Whether backward search, by rules and predecessors that are not left out, comes to an initial configuration.

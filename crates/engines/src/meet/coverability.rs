@@ -8,14 +8,16 @@
 //! * [`directed`]: what seems nearest to a target first, by a [`distance`]; finds bugs;
 //! * [`duel`]: forward and backward against each other on two cores, what is used where no method is named.
 //!
-//! Programs come here as [counter systems](crate::forms::CountedForm); [`lift`](mod@lift) makes a run of one a trace of the program. What the methods share: [`net`] and [`firing`], the rules in a form that is fast to use, backward and forward; [`basis`] and [`largest`], sets of configurations; [`loops`], what can be repeated; [`board`], what the sides of a duel tell; and
+//! Before any of them, [`reduce`] leaves out what cannot happen and what does not matter.
+//!
+//! Programs come here as [counter systems](crate::forms::CountedForm); [`lift`](mod@lift) makes a run of one a trace of the program. What the methods share: [`net`] and [`firing`], the rules in a form that is fast to use, backward and forward; [`antichain`], sets of configurations; [`loops`], what can be repeated; [`board`], what the sides of a duel tell; and
 //! [`shorten`](mod@shorten).
 //!
 //! All of them take the relaxed reading of rules that test for an exact number, except [`forward`]. A run that the exact
 //! rules do not allow is never given as an answer: then the method gives up.
 
+pub mod antichain;
 pub mod backward;
-pub mod basis;
 pub mod board;
 pub mod directed;
 pub mod distance;
@@ -24,13 +26,14 @@ pub mod firing;
 pub mod forward;
 pub mod invariants;
 pub mod karp_miller;
-pub mod largest;
 pub mod lift;
 pub mod linear;
 pub mod loops;
 pub mod net;
 pub mod oracle;
+pub mod reduce;
 pub mod shorten;
+pub mod simplex;
 pub mod unfold;
 
 use crate::budget::Budget;
@@ -42,6 +45,7 @@ use allways_evidence::{Certificate, Counted, Counterexample, StopReason, Verdict
 use allways_model::counters::Counters;
 use allways_model::pushdown::Pushdown;
 use allways_model::task::Instance;
+use reduce::Reduced;
 use std::time::Duration;
 
 /// An engine on counter systems.
@@ -130,7 +134,15 @@ impl CounterEngine {
     /// Decides whether the system can cover one of its targets, or says why not. The system must be
     /// [valid](Counters::validate).
     pub fn decide(&self, system: &Counters, budget: &Budget) -> Outcome {
-        (self.decide)(system, budget).by(self.info)
+        let reduced = match Reduced::new(system, budget) {
+            Ok(reduced) => reduced,
+            Err(reason) => return self.outcome(Verdict::Unknown(reason), 0, 0),
+        };
+        let Some(remark) = reduced.remark() else { return (self.decide)(system, budget).by(self.info) };
+        let mut outcome = (self.decide)(&reduced.system, budget).by(self.info);
+        outcome.verdict = reduced.lift(outcome.verdict, budget);
+        outcome.figures.remarks.push(remark);
+        outcome
     }
 
     /// An outcome, by this engine: configurations, or sets of them, that were stored, and successors and predecessors that
@@ -147,7 +159,7 @@ impl CounterEngine {
         }
         let form = forms.counted(budget)?;
         let system = forms.at(Instance::Any).pushdown()?.system;
-        match cover(&*system, &form, self.decide, budget) {
+        match cover(&*system, &form, |counters, budget| self.decide(counters, budget), budget) {
             Covered::Safe(counted) => {
                 let verdict = Verdict::Safe(Certificate::Counted(counted));
                 Ok(Outcome { instance: Some(Instance::Any), ..Outcome::new(verdict, Figures::default()) })
@@ -269,7 +281,7 @@ impl Engine for CounterEngine {
 
     fn run(&self, forms: &Forms, budget: &Budget) -> Outcome {
         match forms.counters() {
-            Some(counters) => (self.decide)(counters, budget),
+            Some(counters) => self.decide(counters, budget),
             None => self.decide_program(forms, budget).unwrap_or_else(Outcome::unknown),
         }
     }

@@ -25,8 +25,8 @@ pub(super) fn read_counted(
     lines: &mut Lines<'_>,
 ) -> Result<Counted, BadEvidence> {
     let products = read_products(system, lines)?;
-    let counting =
-        counters_of(system, &Property::default(), &products).map_err(|what| header.bad_here(what))?;
+    let counting = counters_of(system, &Property::default(), &products, &|| None)
+        .map_err(|what| header.bad_here(what.to_string()))?;
     let basis = read_basis(&counting.counters, lines)?;
     Ok(Counted { products, basis })
 }

@@ -30,7 +30,8 @@ pub fn show_abstract(system: &dyn Pushdown, shared: Shared, windows: &[Window]) 
 
 /// Writes what follows the first line of a certificate by counting.
 pub(super) fn write_counted(system: &dyn Pushdown, counted: &Counted, out: &mut dyn Write) -> io::Result<()> {
-    let counting = counters_of(system, &Property::default(), &counted.products).map_err(misshapen)?;
+    let counting = counters_of(system, &Property::default(), &counted.products, &|| None)
+        .map_err(|what| misshapen(what.to_string()))?;
     write_products(system, &counted.products, out)?;
     write_basis(&counting.counters, &counted.basis, out)
 }

@@ -46,9 +46,13 @@ pub struct Saturation<'a> {
     agenda: Vec<(Cell, Shared, Local)>,
     /// How often a fact was derived, new or not.
     pub derived: u64,
+    /// More facts than this are too many.
+    most: usize,
+    budget: &'a Budget<'a>,
 }
 
-/// So many facts are derived, new or not, between two looks at the budget.
+/// So many facts are derived, new or not, between two looks at the budget: one step may have thousands of outcomes, and each
+/// outcome concern all facts there are.
 const DERIVED_BETWEEN_POLLS: u64 = 1 << 12;
 
 impl<'a> Saturation<'a> {
@@ -57,7 +61,7 @@ impl<'a> Saturation<'a> {
         system: &'a dyn Pushdown,
         views: Views,
         most: usize,
-        budget: &Budget,
+        budget: &'a Budget<'a>,
     ) -> Result<Saturation<'a>, StopReason> {
         let mut locals = locals(system, &views, Below::Summaries);
         let facts = initial(system, &views, &mut locals);
@@ -71,23 +75,29 @@ impl<'a> Saturation<'a> {
             pops: HashMap::default(),
             popped: HashSet::default(),
             derived: 0,
+            most,
+            budget,
         };
-        let (mut turn, mut derived) = (0_u32, 0);
+        let mut turn = 0_u32;
         while let Some((cell, shared, local)) = sets.agenda.pop() {
             turn = turn.wrapping_add(1);
-            // One fact may lead to thousands, where a step has many choices.
-            if turn.is_multiple_of(1024) || sets.derived - derived >= DERIVED_BETWEEN_POLLS {
-                derived = sets.derived;
-                budget.tick(&sets.progress())?;
-                if sets.facts.len() > most {
-                    return Err(StopReason::Bound(format!("the first {most} thread states")));
-                }
+            // To make the moves of a fact may take long, also where nothing comes of it.
+            if turn.is_multiple_of(1024) {
+                sets.poll()?;
             }
-            sets.disturb(cell, shared, local);
-            sets.step(cell, shared, local);
+            sets.disturb(cell, shared, local)?;
+            sets.step(cell, shared, local)?;
         }
-        budget.tick(&sets.progress())?;
+        sets.poll()?;
         Ok(sets)
+    }
+
+    fn poll(&self) -> Result<(), StopReason> {
+        self.budget.tick(&self.progress())?;
+        match self.facts.len() > self.most {
+            true => Err(StopReason::Bound(format!("the first {} thread states", self.most))),
+            false => Ok(()),
+        }
     }
 
     fn progress(&self) -> Progress {
@@ -100,56 +110,62 @@ impl<'a> Saturation<'a> {
         self.facts.bytes() + self.numbers.len() * 64 + locals * 64
     }
 
-    fn insert(&mut self, cell: Cell, shared: Shared, local: Local) {
+    fn insert(&mut self, cell: Cell, shared: Shared, local: Local) -> Result<(), StopReason> {
         self.derived += 1;
+        if self.derived.is_multiple_of(DERIVED_BETWEEN_POLLS) {
+            self.poll()?;
+        }
         if self.views.room(cell) > 0 && self.facts.insert(cell, shared, local) {
             self.agenda.push((cell, shared, local));
         }
+        Ok(())
     }
 
     /// ENV, for a new fact and the guarantees there are.
-    fn disturb(&mut self, cell: Cell, shared: Shared, local: Local) {
+    fn disturb(&mut self, cell: Cell, shared: Shared, local: Local) -> Result<(), StopReason> {
         let view = self.views.view(cell);
         let kind = self.views.kind(cell);
         let length = self.guarantees.get(&(view, shared)).map_or(0, Vec::len);
         for index in 0..length {
             let Guarantee { view, shared, sole } = self.guarantees[&(view, shared)][index];
             if sole.is_none_or(|sole| self.views.beside(cell, sole)) {
-                self.insert(self.views.rest(view, kind), shared, local);
+                self.insert(self.views.rest(view, kind), shared, local)?;
             }
         }
+        Ok(())
     }
 
     /// STEP, for a new fact.
-    fn step(&mut self, cell: Cell, shared: Shared, local: Local) {
+    fn step(&mut self, cell: Cell, shared: Shared, local: Local) -> Result<(), StopReason> {
         let kind = self.views.kind(cell);
         let moved = self.views.moved(kind);
         let moves = self.locals[kind].moves(shared, local);
         for &step in moves.iter() {
             match step {
-                Move::To(shared, local) => self.insert(moved, shared, local),
+                Move::To(shared, local) => self.insert(moved, shared, local)?,
                 Move::Pop(shared, context) => {
                     if self.popped.insert((moved, shared, context)) {
                         self.pops.entry((kind, context)).or_default().push((moved, shared));
                         for local in self.locals[kind].uncovered(context) {
-                            self.insert(moved, shared, local);
+                            self.insert(moved, shared, local)?;
                         }
                     }
                 }
             }
-            self.guarantee(cell, shared, step.shared());
+            self.guarantee(cell, shared, step.shared())?;
         }
         for (context, local) in self.locals[kind].grown() {
             let pops = self.pops.get(&(kind, context)).map_or(0, Vec::len);
             for index in 0..pops {
                 let (cell, shared) = self.pops[&(kind, context)][index];
-                self.insert(cell, shared, local);
+                self.insert(cell, shared, local)?;
             }
         }
+        Ok(())
     }
 
     /// ENV, for the facts there are and a guarantee that may be new.
-    fn guarantee(&mut self, by: Cell, from: Shared, shared: Shared) {
+    fn guarantee(&mut self, by: Cell, from: Shared, shared: Shared) -> Result<(), StopReason> {
         let (before, view) = (self.views.view(by), self.views.after(self.views.kind(by)));
         let list = self.guarantees.entry((before, from)).or_default();
         let number = self.numbers.entry((before as u32, from, view as u32, shared));
@@ -159,23 +175,25 @@ impl<'a> Saturation<'a> {
             list.push(Guarantee { view, shared, sole: Some(by) });
             let cells: Vec<Cell> =
                 self.views.cells(before).filter(|&cell| self.views.beside(cell, by)).collect();
-            cells.into_iter().for_each(|cell| self.spread(cell, from, view, shared));
+            cells.into_iter().try_for_each(|cell| self.spread(cell, from, view, shared))?;
         } else if let Some(sole) = list[number as usize].sole.filter(|&sole| sole != by) {
             list[number as usize].sole = None;
             if !self.views.beside(sole, sole) {
-                self.spread(sole, from, view, shared);
+                self.spread(sole, from, view, shared)?;
             }
         }
+        Ok(())
     }
 
     /// Moves the facts of a set at a shared state to another view and shared state.
-    fn spread(&mut self, cell: Cell, from: Shared, view: usize, shared: Shared) {
+    fn spread(&mut self, cell: Cell, from: Shared, view: usize, shared: Shared) -> Result<(), StopReason> {
         let to = self.views.rest(view, self.views.kind(cell));
         let length = self.facts.at(cell, from).len();
         for index in 0..length {
             let local = self.facts.at(cell, from)[index];
-            self.insert(to, shared, local);
+            self.insert(to, shared, local)?;
         }
+        Ok(())
     }
 }
 

@@ -31,6 +31,9 @@ pub struct Steps<'a> {
     derived: u64,
 }
 
+/// So many facts are derived, new or not, between two looks at the budget.
+const DERIVED_BETWEEN_POLLS: u64 = 1 << 12;
+
 impl<'a> Steps<'a> {
     /// Ready to take the first step, and where it starts: T^0.
     pub fn new(method: Method<'a>, views: Views) -> (Steps<'a>, Facts) {
@@ -49,6 +52,7 @@ impl<'a> Steps<'a> {
             self.poll()?;
             let (view, kind) = (self.views.view(cell), self.views.kind(cell));
             for &step in self.locals[kind].moves(shared, local).iter() {
+                self.poll()?;
                 let Move::To(after_shared, local) = step else { continue };
                 let changes = changes.entry((view, shared)).or_default();
                 let sole = changes.entry((self.views.after(kind), after_shared)).or_insert(Some(cell));
@@ -64,8 +68,8 @@ impl<'a> Steps<'a> {
             for (&(view, shared), &sole) in changes {
                 let to = self.views.rest(view, kind);
                 if self.views.room(to) > 0 && sole.is_none_or(|sole| self.views.beside(cell, sole)) {
-                    self.poll()?;
                     for &local in locals {
+                        self.poll()?;
                         after.insert(to, shared, local);
                     }
                 }
@@ -87,7 +91,7 @@ impl<'a> Steps<'a> {
 
     fn poll(&mut self) -> Result<(), StopReason> {
         self.derived += 1;
-        if self.derived.is_multiple_of(1024) {
+        if self.derived.is_multiple_of(DERIVED_BETWEEN_POLLS) {
             self.method.budget.tick(&Progress { images: self.derived, ..Progress::default() })?;
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! Forward search with a distance: what seems nearest to a target goes first (Blondin, Haase and Offtermatt, *Directed
 //! reachability for infinite-state systems*, TACAS 2021: the tool FastForward).
 //!
-//! Best first by the steps so far and `WEIGHT` times the [distance](Distance) that linear programs give: mostly greedy, but
-//! what can be repeated for ever without coming nearer falls behind. Unlike there, no program is solved for each
-//! configuration: those solved so far bound the distance of all, and another is solved when the search has gone on for a while
+//! Best first by the [steps](rank) so far and the [distance](Distance) that linear programs give. In small systems a program is
+//! solved for each configuration when it is next: until then, a step leads at most one firing nearer. In large ones those
+//! solved so far bound the distance of all, and another is solved when the search has gone on for a while
 //! since the last one, for the configuration that is next. If that is further away than was known, it goes back to the queue,
 //! and so does each that comes out of it and is further away by what was learned since it went in.
 //!
@@ -13,7 +13,7 @@
 
 use super::DIRECTED;
 use super::board::{Board, Reader};
-use super::distance::{Distance, STEP};
+use super::distance::{Distance, STEP, rank};
 use super::firing::{ANY, Firing, open_row, within};
 use super::net::{Entry, configuration, row, too_many};
 use super::oracle::Oracle;
@@ -28,9 +28,6 @@ use rustc_hash::FxBuildHasher;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::BuildHasher;
-
-/// What a step that remains counts, where one that was taken counts 1.
-const WEIGHT: i64 = 5;
 
 /// Looks for a run that goes wrong.
 pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
@@ -52,6 +49,9 @@ struct Found {
     start: usize,
     shared: Shared,
     steps: u32,
+    /// How far it is from the target, at least, in thousandths; and whether that was measured for this configuration.
+    distance: i64,
+    measured: bool,
     /// The rule and the configuration before; for those to start from, the number of the initial set.
     origin: Origin,
 }
@@ -133,7 +133,18 @@ impl<'a> Search<'a> {
                     continue;
                 }
             }
-            if self.images >= next_program {
+            if self.distance.is_quick() {
+                if !self.found[number as usize].measured {
+                    let Some(distance) = self.distance.measure(shared, &before) else { continue };
+                    let found = &mut self.found[number as usize];
+                    let farther = distance > found.distance + STEP / 2;
+                    (found.distance, found.measured) = (distance, true);
+                    if farther {
+                        self.waiting.push(Reverse((self.rank(number), number, self.learned)));
+                        continue;
+                    }
+                }
+            } else if self.images >= next_program {
                 next_program = self.images + pause;
                 if self.distance.learn(shared, &before, budget)? {
                     self.learned += 1;
@@ -174,8 +185,11 @@ impl<'a> Search<'a> {
     /// What comes first is least.
     fn rank(&self, number: u32) -> i64 {
         let found = &self.found[number as usize];
-        let remaining = self.distance.at_least(found.shared, self.row(number));
-        remaining.saturating_mul(WEIGHT).saturating_add(i64::from(found.steps) * STEP)
+        let remaining = match self.distance.is_quick() {
+            true => found.distance,
+            false => self.distance.at_least(found.shared, self.row(number)),
+        };
+        rank(remaining, found.steps)
     }
 
     fn row(&self, number: u32) -> &[Entry] {
@@ -197,11 +211,14 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         let number = u32::try_from(self.found.len()).map_err(|_| too_many())?;
-        let steps = match origin {
-            Origin::Initial(_) => 0,
-            Origin::Rule(_, before) => self.found[before as usize].steps + 1,
+        let (steps, distance) = match origin {
+            Origin::Initial(_) => (0, 0),
+            Origin::Rule(_, before) => {
+                let before = &self.found[before as usize];
+                (before.steps + 1, (before.distance - STEP).max(0))
+            }
         };
-        self.found.push(Found { start: self.arena.len(), shared, steps, origin });
+        self.found.push(Found { start: self.arena.len(), shared, steps, distance, measured: false, origin });
         self.arena.extend_from_slice(row);
         let bad = self
             .targets

@@ -10,11 +10,15 @@
 //! Tokens that a rule moves may be moved one by one here, at no cost, which can only make distances smaller. Where there is any
 //! number of tokens, potentials must be 0, or else they say nothing. Potentials are kept in thousandths, and at most
 //! `MOST`: what cannot be covered from somewhere is very far. They guide a search and prove nothing.
+//!
+//! Where the matrix is small, no bounds are needed: a program is [solved](Simplex) for every configuration, from where the last one
+//! ended.
 
 use super::firing::ANY;
 use super::linear::{Row, SLICE, effect, sum};
 use super::net::{Entry, count, place};
 use super::oracle::Oracle;
+use super::simplex::{Least, Simplex};
 use crate::budget::Budget;
 use allways_evidence::StopReason;
 use allways_model::counters::{Counters, Shared, Target};
@@ -27,8 +31,21 @@ const MOST: f64 = 1e4;
 /// A distance of one firing.
 pub const STEP: i64 = 1000;
 
+/// What a firing that remains counts, where one that was taken counts 1.
+const WEIGHT: i64 = 5;
+
+/// What goes first in a search is least: mostly greedy, but what can be repeated for ever without coming nearer falls behind.
+pub fn rank(distance: i64, steps: u32) -> i64 {
+    distance.saturating_mul(WEIGHT).saturating_add(i64::from(steps) * STEP)
+}
+
 /// So many potentials are kept for a target; then the oldest but one goes. The first is that of the start.
 const KEPT: usize = 48;
+
+/// Programs that start from where the last one ended are kept for so many sets of places with any number of tokens, and used
+/// if there are no more targets than this.
+const KEPT_SETS: usize = 8;
+const FEW_GOALS: usize = 4;
 
 /// Distances to the targets of a system.
 pub struct Distance {
@@ -38,6 +55,8 @@ pub struct Distance {
     effects: Vec<(Row, f64)>,
     goals: Vec<Goal>,
     size: usize,
+    /// By the states with any number of tokens, the latest last; `None` if the programs are too large for this.
+    quick: Option<Vec<(Vec<usize>, Simplex)>>,
 }
 
 struct Goal {
@@ -74,8 +93,55 @@ impl Distance {
         let effects: Vec<(Row, f64)> =
             effects.into_iter().map(|(row, costs)| (row, f64::from(u8::from(costs)))).collect();
         let size = effects.iter().map(|(row, _)| row.len()).sum();
-        let goals = system.targets.iter().map(|target| Goal::new(target, shared)).collect();
-        Distance { shared, states: shared + system.locals.len(), effects, goals, size }
+        let goals: Vec<Goal> = system.targets.iter().map(|target| Goal::new(target, shared)).collect();
+        let states = shared + system.locals.len();
+        let first = Simplex::new(states, &effects).filter(|_| goals.len() <= FEW_GOALS);
+        let quick = first.map(|simplex| vec![(Vec::new(), simplex)]);
+        Distance { shared, states, effects, goals, size, quick }
+    }
+
+    /// Whether distances can be [measured](Distance::measure).
+    pub fn is_quick(&self) -> bool {
+        self.quick.is_some()
+    }
+
+    /// How far it is to the nearest target, in thousandths, by a program for this configuration; `None` if there is no way.
+    pub fn measure(&mut self, shared: Shared, row: &[Entry]) -> Option<i64> {
+        let Some(quick) = &mut self.quick else { return Some(0) };
+        let mut missing = vec![0.0; self.states];
+        missing[shared.index()] -= 1.0;
+        let mut any = Vec::new();
+        for &entry in row {
+            let at = self.shared + place(entry) as usize;
+            match count(entry) {
+                ANY => any.push(at),
+                tokens => missing[at] -= f64::from(tokens),
+            }
+        }
+        match quick.iter().position(|(known, _)| *known == any) {
+            Some(index) => quick[index..].rotate_left(1),
+            None => {
+                let simplex = Simplex::new(self.states, &self.effects)?;
+                if quick.len() == KEPT_SETS {
+                    quick.remove(0);
+                }
+                quick.push((any, simplex));
+            }
+        }
+        let (any, simplex) = quick.last_mut()?;
+        any.iter().for_each(|&at| missing[at] = f64::NEG_INFINITY);
+        let mut least: Option<i64> = None;
+        for goal in &self.goals {
+            let mut missing = missing.clone();
+            goal.wanted.iter().for_each(|&(at, number)| missing[at] += number as f64);
+            let distance = match simplex.solve(&missing) {
+                Least::Cost(cost) => (cost * STEP as f64) as i64,
+                Least::Unknown => 0,
+                Least::None(_) => continue,
+            };
+            least = Some(least.map_or(distance, |least| least.min(distance)));
+        }
+        least
     }
 
     /// How many numbers a program has: what solving it costs grows with this.

@@ -66,6 +66,16 @@ impl Invariants {
         invariants
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
     /// Adds weights that were found elsewhere.
     pub fn learn(&mut self, system: &Counters, weights: Weights) {
         let all = |bag: &Bag, states: usize| -> Vec<u64> {

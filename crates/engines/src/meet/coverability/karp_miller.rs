@@ -15,15 +15,18 @@
 //! run that covers it (`Tree::run`). *Why it ends.* On an infinite branch some node would be larger than or equal to an
 //! ancestor; if equal, it is left out, if strictly larger, it gets an ω more than the ancestor had, and no ω is ever lost.
 //!
-//! *The order.* Nodes with many ω first, then the latest: they are likely to contain others.
+//! *The order.* In turns the node with the most ω, and of these the latest, which is likely to contain others; and the node that
+//! is nearest to a target by a [distance](Distance), for which ω counts as many as are wanted. With ω the distance sees what
+//! can be pumped, so that targets which take thousands of tokens are near.
 //!
 //! *The run.* Walk back from the target with the tokens that are needed. At a rule, what it gives is not needed before it, and
 //! what it takes is. At a node that was enlarged, if more is needed where it got ω than it had, walk back around the loop
 //! once more: there is less to be needed each time. At the root, any number is any number.
 
 use super::KARP_MILLER;
+use super::antichain::Antichain;
+use super::distance::{Distance, STEP, rank};
 use super::firing::{ANY, Firing, open_row, within};
-use super::largest::Largest;
 use super::loops::Loops;
 use super::net::{Entry, count, entry, place};
 use super::oracle::Oracle;
@@ -33,33 +36,44 @@ use crate::engine::Outcome;
 use allways_evidence::counters::{Basis, Limit, Run};
 use allways_evidence::{StopReason, Verdict};
 use allways_model::counters::{Bag, Configuration, Counters, Shared};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Decides, or gives up.
 pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
-    let made = Oracle::new(system, budget).and_then(|oracle| Firing::new(system, &oracle));
-    let firing = match made {
-        Ok(firing) => firing,
+    let made = Oracle::new(system, budget)
+        .and_then(|oracle| Ok((Firing::new(system, &oracle)?, Distance::new(system, &oracle))));
+    let (firing, distance) = match made {
+        Ok(made) => made,
         Err(reason) => return KARP_MILLER.outcome(Verdict::Unknown(reason), 0, 0),
     };
     let mut tree = Tree {
         system,
         firing,
         nodes: Vec::new(),
-        largest: Largest::default(),
+        largest: Antichain::default(),
         loops: Loops::new(system),
         waiting: BinaryHeap::new(),
+        near: BinaryHeap::new(),
+        distance,
+        turn: false,
+        stored: 0,
         images: 0,
     };
     let verdict = tree.grow(budget).unwrap_or_else(Verdict::Unknown);
-    KARP_MILLER.outcome(verdict, tree.nodes.len(), tree.images)
+    KARP_MILLER.outcome(verdict, tree.stored, tree.images)
 }
 
+/// All but the row, which the set of the largest has.
 struct Node {
     shared: Shared,
-    row: Box<[Entry]>,
     /// The rule and the node from which it was found; for a root, the number of the initial set.
     origin: Origin,
+    /// How far it is from a target, at least, in thousandths of firings; and whether that was measured.
+    distance: i64,
+    measured: bool,
+    steps: u32,
+    expanded: bool,
     /// How it was enlarged, one after another: by what, and the places that got ω with what they had.
     enlarged: Vec<(Repeated, Vec<Entry>)>,
 }
@@ -83,10 +97,15 @@ struct Tree<'a> {
     system: &'a Counters,
     firing: Firing,
     nodes: Vec<Node>,
-    largest: Largest,
+    largest: Antichain,
     loops: Loops,
     /// How many ω, and which node.
     waiting: BinaryHeap<(usize, usize)>,
+    /// The same nodes, if distances can be measured, what seems nearest to a target first.
+    near: BinaryHeap<Reverse<(i64, usize)>>,
+    distance: Distance,
+    turn: bool,
+    stored: usize,
     images: u64,
 }
 
@@ -100,13 +119,14 @@ impl Tree<'_> {
             }
         }
         let (mut rules, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
-        while let Some((_, node)) = self.waiting.pop() {
-            if !self.largest.contains(node) {
+        while let Some(node) = self.next() {
+            if !self.largest.is_alive(node as u32) || std::mem::replace(&mut self.nodes[node].expanded, true)
+            {
                 continue;
             }
             let shared = self.nodes[node].shared;
             before.clear();
-            before.extend_from_slice(&self.nodes[node].row);
+            before.extend_from_slice(self.largest.row(node as u32));
             self.firing.candidates(shared, &before, &mut rules);
             for &number in &rules {
                 self.images += 1;
@@ -126,7 +146,7 @@ impl Tree<'_> {
                 if let Some(target) = self.add(rule.to, after.clone(), Origin::Rule(number, node)) {
                     return self.run(target, budget);
                 }
-                if !self.largest.contains(node) {
+                if !self.largest.is_alive(node as u32) {
                     // What is left to be found from it is found from the larger one.
                     break;
                 }
@@ -135,13 +155,41 @@ impl Tree<'_> {
         Ok(Verdict::from(Basis { bound: Some(self.limits()), ..Basis::default() }))
     }
 
+    /// The node that is next: in turns the one with the most ω and the nearest.
+    fn next(&mut self) -> Option<usize> {
+        self.turn = !self.turn;
+        while self.turn
+            && let Some(Reverse((_, node))) = self.near.pop()
+        {
+            if !self.largest.is_alive(node as u32) || self.nodes[node].expanded {
+                continue;
+            }
+            let Node { shared, measured, distance, .. } = &self.nodes[node];
+            if !measured {
+                // From where no target can be reached, nothing is near; it comes up among the others.
+                let Some(now) = self.distance.measure(*shared, self.largest.row(node as u32)) else {
+                    continue;
+                };
+                let farther = now > distance + STEP / 2;
+                let node_now = &mut self.nodes[node];
+                (node_now.distance, node_now.measured) = (now, true);
+                if farther {
+                    self.near.push(Reverse((rank(now, node_now.steps), node)));
+                    continue;
+                }
+            }
+            return Some(node);
+        }
+        self.waiting.pop().map(|(_, node)| node)
+    }
+
     /// Adds a node unless it is within one that is there. If a target is within it, gives the node and the target.
     fn add(&mut self, shared: Shared, mut row: Vec<Entry>, origin: Origin) -> Option<(usize, Bag)> {
-        if self.largest.covers(shared, &row) {
+        if self.largest.has_larger(shared, &row) {
             return None;
         }
         let enlarged = self.enlarge(shared, &mut row, origin);
-        if !enlarged.is_empty() && self.largest.covers(shared, &row) {
+        if !enlarged.is_empty() && self.largest.has_larger(shared, &row) {
             return None;
         }
         let bad = self.system.targets.iter().find(|target| {
@@ -149,9 +197,19 @@ impl Tree<'_> {
             target.shared.is_none_or(|only| only == shared) && target.tokens.iter().all(enough)
         });
         let node = self.nodes.len();
-        self.largest.insert(node, shared, &row);
+        self.largest.insert_above(shared, &row);
         self.waiting.push((row.iter().filter(|&&entry| count(entry) == ANY).count(), node));
-        self.nodes.push(Node { shared, row: row.into(), origin, enlarged });
+        let (distance, steps) = match origin {
+            Origin::Initial(_) => (0, 0),
+            Origin::Rule(_, before) => (self.nodes[before].distance - STEP, self.nodes[before].steps + 1),
+        };
+        let distance = if enlarged.is_empty() { distance.max(0) } else { 0 };
+        let added = Node { shared, origin, distance, measured: false, steps, expanded: false, enlarged };
+        if self.distance.is_quick() {
+            self.near.push(Reverse((rank(added.distance, added.steps), node)));
+        }
+        self.nodes.push(added);
+        self.stored += 1;
         bad.map(|target| (node, target.tokens.clone()))
     }
 
@@ -178,8 +236,9 @@ impl Tree<'_> {
                 if let Some(rules) = &mut rules {
                     rules.push(rule);
                 }
-                let grown = match node.shared == shared && within(&node.row, row) {
-                    true => grown(&node.row, row),
+                let row_then = self.largest.row(ancestor as u32);
+                let grown = match node.shared == shared && within(row_then, row) {
+                    true => grown(row_then, row),
                     false => Vec::new(),
                 };
                 if !grown.is_empty() {
@@ -219,16 +278,18 @@ impl Tree<'_> {
         Ok(Verdict::from(shorten(self.system, Run { initial, rules }, budget)))
     }
 
-    /// The largest nodes.
-    fn limits(&self) -> Vec<Limit> {
-        let limit = |node: &Node| {
-            let tokens = node.row.iter().map(|&entry| {
+    /// The largest nodes. What else the tree has is dropped before they are written down.
+    fn limits(&mut self) -> Vec<Limit> {
+        self.nodes = Vec::new();
+        let largest = std::mem::take(&mut self.largest);
+        let limit = |node: u32| {
+            let tokens = largest.row(node).iter().map(|&entry| {
                 let tokens = (count(entry) != ANY).then_some(u64::from(count(entry)));
                 (place(entry), tokens)
             });
-            Limit { shared: node.shared, tokens: tokens.collect() }
+            Limit { shared: largest.shared(node), tokens: tokens.collect() }
         };
-        let mut limits: Vec<Limit> = self.largest.iter().map(|node| limit(&self.nodes[node])).collect();
+        let mut limits: Vec<Limit> = largest.iter().map(limit).collect();
         limits.sort_unstable_by(|one, other| (one.shared, &one.tokens).cmp(&(other.shared, &other.tokens)));
         limits
     }

@@ -13,6 +13,7 @@
 
 use super::net::{Entry, count, place};
 use super::oracle::Oracle;
+use super::simplex::{Least, Simplex};
 use crate::budget::Budget;
 use allways_evidence::StopReason;
 use allways_evidence::counters::Weights;
@@ -44,6 +45,23 @@ pub struct Linear {
     starts: Vec<Row>,
     /// How many numbers all of these have.
     size: usize,
+    /// The same program the other way round, to be solved for many configurations, if it is small and has one start.
+    near: Option<Near>,
+}
+
+/// A program about the way from the start.
+struct Near {
+    simplex: Simplex,
+    /// By state, how many tokens there are at the start; any number where weights must be zero.
+    start: Vec<f64>,
+}
+
+/// What is known of the way from the start to a configuration.
+pub enum Way {
+    /// There is none, by these weights.
+    None(Weights),
+    /// It takes so many firings at least.
+    AtLeast(f64),
 }
 
 impl Linear {
@@ -84,7 +102,30 @@ impl Linear {
             problem.add_constraint(terms, ComparisonOp::Le, 0.0);
         }
         let size = effects.iter().chain(&starts).map(Vec::len).sum();
-        Linear { problem, weights, most, shared, effects, starts, size }
+        let near = Near::new(&effects, &starts, &free);
+        Linear { problem, weights, most, shared, effects, starts, size, near }
+    }
+
+    /// Whether the way to a configuration can be measured quickly.
+    pub fn is_quick(&self) -> bool {
+        self.near.is_some()
+    }
+
+    /// What is known of the way from the start to a configuration, quickly.
+    pub fn way(&mut self, shared: Shared, tokens: &[Entry]) -> Way {
+        let tokens = tokens.iter().map(|&entry| (place(entry), u64::from(count(entry))));
+        let wanted = row(self.shared, shared, tokens);
+        let Some(near) = &mut self.near else { return Way::AtLeast(0.0) };
+        let mut missing: Vec<f64> = near.start.iter().map(|tokens| -tokens).collect();
+        wanted.iter().for_each(|&(at, number)| missing[at] += number as f64);
+        match near.simplex.solve(&missing) {
+            Least::Cost(cost) => Way::AtLeast(cost),
+            Least::Unknown => Way::AtLeast(0.0),
+            Least::None(weights) => {
+                let weights = integers(&weights).and_then(|weights| self.judge(&weights, &wanted));
+                weights.map_or(Way::AtLeast(0.0), Way::None)
+            }
+        }
     }
 
     /// How many numbers the program has: what solving it costs grows with this.
@@ -133,6 +174,17 @@ impl Linear {
         let (of_shared, of_locals) = weights.split_at(self.shared);
         let most = u64::try_from(most).ok().filter(|_| fits)?;
         Some(Weights { locals: bag(of_locals), shared: bag(of_shared), most })
+    }
+}
+
+impl Near {
+    fn new(effects: &[Row], starts: &[Row], free: &[bool]) -> Option<Near> {
+        let [start] = starts else { return None };
+        let effects: Vec<(Row, f64)> = effects.iter().map(|effect| (effect.clone(), 1.0)).collect();
+        let simplex = Simplex::new(free.len(), &effects)?;
+        let mut tokens: Vec<f64> = free.iter().map(|&free| if free { 0.0 } else { f64::INFINITY }).collect();
+        start.iter().for_each(|&(at, number)| tokens[at] += number as f64);
+        Some(Near { simplex, start: tokens })
     }
 }
 

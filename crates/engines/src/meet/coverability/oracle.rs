@@ -91,6 +91,16 @@ impl Oracle {
         allowed.as_ref().is_some_and(|allowed| row.iter().all(|&entry| is_set(allowed, place(entry))))
     }
 
+    /// Whether a token can be in a place, with any shared state.
+    pub fn reaches(&self, local: Local) -> bool {
+        self.allowed.iter().flatten().any(|allowed| is_set(allowed, local))
+    }
+
+    /// Whether a token can be in a place together with a shared state.
+    pub fn allows_place(&self, shared: Shared, local: Local) -> bool {
+        self.allowed[shared.index()].as_ref().is_some_and(|allowed| is_set(allowed, local))
+    }
+
     /// The bound as evidence.
     pub fn limits(&self, budget: &Budget) -> Result<Vec<Limit>, StopReason> {
         let reached =

@@ -24,6 +24,7 @@ use allways_model::symmetry::Kinds;
 use allways_model::task::Instance;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 type Map<K, V> = HashMap<K, V, FxBuildHasher>;
@@ -75,8 +76,8 @@ impl Engine for Unfold {
 
 /// Proves that a system is safe, with any number of threads where its threads are many, or gives up.
 pub fn unfold(system: &dyn Pushdown, property: &Property, budget: &Budget) -> Outcome {
-    let mut tree = Tree::new(system, property);
-    let proof = tree.grow(budget).and_then(|()| tree.proof());
+    let mut tree = Tree::new(system, property, budget);
+    let proof = tree.grow().and_then(|()| tree.proof());
     let verdict =
         proof.map_or_else(Verdict::Unknown, |proof| Verdict::Safe(Certificate::Counted(Box::new(proof))));
     let figures =
@@ -105,10 +106,13 @@ struct Tree<'a> {
     by_shared: Map<Shared, Vec<usize>>,
     waiting: Vec<usize>,
     images: u64,
+    budget: &'a Budget<'a>,
+    /// What was done since somebody looked at the budget: nodes that were compared.
+    work: Cell<usize>,
 }
 
 impl<'a> Tree<'a> {
-    fn new(system: &'a dyn Pushdown, property: &'a Property) -> Tree<'a> {
+    fn new(system: &'a dyn Pushdown, property: &'a Property, budget: &'a Budget<'a>) -> Tree<'a> {
         Tree {
             system,
             property,
@@ -120,11 +124,24 @@ impl<'a> Tree<'a> {
             by_shared: Map::default(),
             waiting: Vec::new(),
             images: 0,
+            budget,
+            work: Cell::new(0),
         }
     }
 
-    fn grow(&mut self, budget: &Budget) -> Result<(), StopReason> {
-        const EVERY: u64 = 1 << 6;
+    /// Says that so much was done, and looks at the budget now and then.
+    fn spend(&self, work: usize) -> Result<(), StopReason> {
+        const BETWEEN_POLLS: usize = 1 << 13;
+        let work = self.work.get() + work;
+        self.work.set(work % BETWEEN_POLLS);
+        if work >= BETWEEN_POLLS {
+            let states = self.nodes.len();
+            self.budget.tick(&Progress { states, images: self.images, ..Progress::default() })?;
+        }
+        Ok(())
+    }
+
+    fn grow(&mut self) -> Result<(), StopReason> {
         for (shared, label) in self.initial()? {
             self.add(shared, label, None)?;
         }
@@ -135,10 +152,6 @@ impl<'a> Tree<'a> {
                 for step in 0..self.steps_at(shared, place)? {
                     let (after, to) = self.steps[&(shared, place)][step];
                     self.images += 1;
-                    if self.images.is_multiple_of(EVERY) {
-                        let states = self.nodes.len();
-                        budget.tick(&Progress { states, images: self.images, ..Progress::default() })?;
-                    }
                     let label = moved(&self.nodes[node].label, place, to);
                     self.add(after, label, Some(node))?;
                 }
@@ -197,6 +210,7 @@ impl<'a> Tree<'a> {
         let (kind, top) = self.places[place as usize];
         let mut rules = Vec::new();
         self.system.rules(self.kinds.members(kind)[0], shared, top, &mut rules);
+        self.spend(1 + rules.len())?;
         let mut steps = Vec::with_capacity(rules.len());
         for rule in rules {
             let top = match *rule.word.symbols() {
@@ -215,10 +229,13 @@ impl<'a> Tree<'a> {
     fn add(&mut self, shared: Shared, mut label: Label, parent: Option<usize>) -> Result<(), StopReason> {
         let others = self.by_shared.entry(shared).or_default();
         // The latest are the most alike.
-        if others.iter().rev().any(|&other| within(&label, &self.nodes[other].label)) {
+        let larger = others.iter().rev().position(|&other| within(&label, &self.nodes[other].label));
+        let looked_at = 1 + larger.unwrap_or(others.len());
+        self.spend(looked_at)?;
+        if larger.is_some() {
             return Ok(());
         }
-        self.enlarge(shared, &mut label, parent);
+        self.enlarge(shared, &mut label, parent)?;
         if self.is_bad(shared, &label) {
             return Err(StopReason::GaveUp(COVERABLE.to_string()));
         }
@@ -230,11 +247,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Gives ω where the label is larger than that of an ancestor which is nowhere larger, as often as that helps.
-    fn enlarge(&self, shared: Shared, label: &mut Label, parent: Option<usize>) {
+    fn enlarge(&self, shared: Shared, label: &mut Label, parent: Option<usize>) -> Result<(), StopReason> {
         loop {
             let mut grown = false;
             let mut at = parent;
             while let Some(ancestor) = at {
+                self.spend(1)?;
                 let node = &self.nodes[ancestor];
                 at = node.parent;
                 if node.shared == shared && within(&node.label, label) {
@@ -247,7 +265,7 @@ impl<'a> Tree<'a> {
                 }
             }
             if !grown {
-                return;
+                return Ok(());
             }
         }
     }
@@ -283,7 +301,7 @@ impl<'a> Tree<'a> {
                 rest: rest.into_iter().map(|facts| facts.into_iter().collect()).collect(),
             }],
         };
-        let counting = counters_of(self.system, self.property, &products).map_err(StopReason::GaveUp)?;
+        let counting = counters_of(self.system, self.property, &products, &|| self.budget.check().err())?;
         let shared: Map<Shared, _> =
             counting.shared.iter().copied().zip((0..).map(allways_model::counters::Shared)).collect();
         let places: Map<(usize, Symbol), Local> = counting.places.iter().copied().zip(0..).collect();
@@ -292,7 +310,9 @@ impl<'a> Tree<'a> {
             // Nothing that came later is within something earlier.
             for (index, &node) in nodes.iter().enumerate() {
                 let label = &self.nodes[node].label;
-                if nodes[index + 1..].iter().any(|&later| within(label, &self.nodes[later].label)) {
+                let later = &nodes[index + 1..];
+                self.spend(1 + later.len())?;
+                if later.iter().any(|&later| within(label, &self.nodes[later].label)) {
                     continue;
                 }
                 let tokens = label.iter().map(|&(place, count)| {
