@@ -10,7 +10,7 @@
 //!
 //! Before any of them, [`reduce`] leaves out what cannot happen and what does not matter.
 //!
-//! Programs come here as [counter systems](crate::forms::CountedForm); [`lift`](mod@lift) makes a run of one a trace of the program. What the methods share: [`net`] and [`firing`], the rules in a form that is fast to use, backward and forward; [`antichain`], sets of configurations; [`loops`], what can be repeated; [`board`], what the sides of a duel tell; and
+//! Programs come here as [counter systems](crate::forms::CountedForm); [`lift`](mod@lift) makes a run of one a trace of the program. What the methods share: [`net`] and [`firing`], the rules in a form that is fast to use, backward and forward; [`basis`] and [`antichain`], sets of configurations; [`loops`], what can be repeated; [`board`], what the sides of a duel tell; and
 //! [`shorten`](mod@shorten).
 //!
 //! All of them take the relaxed reading of rules that test for an exact number, except [`forward`]. A run that the exact
@@ -18,6 +18,7 @@
 
 pub mod antichain;
 pub mod backward;
+pub mod basis;
 pub mod board;
 pub mod directed;
 pub mod distance;

@@ -1,8 +1,7 @@
-//! Sets of configurations of which none covers another, and who covers whom.
+//! The largest members of a downward-closed set, which may have any number of tokens in places, and who is within whom.
 //!
-//! A search [backward](super::backward) keeps the least members of an upward-closed set, [Karp and Miller's
-//! tree](super::karp_miller) the largest of a downward-closed one. Both ask of every configuration that they come across whether
-//! a member is smaller, or larger, and of many which members are; with a list of all, that would be quadratic.
+//! [Karp and Miller's tree](super::karp_miller) asks of every configuration that it comes across whether a member is larger, and of
+//! many which members are smaller; with a list of all, that would be quadratic.
 //!
 //! Members with one shared state are the leaves of a binary tree. A node asks whether a place has at least so many tokens; what
 //! has fewer is on one side, the rest on the other. What is smaller than a row that has fewer is on the first side alone, what
@@ -71,27 +70,11 @@ enum Side {
 pub struct Antichain {
     arena: Vec<Entry>,
     members: Vec<Member>,
-    live: usize,
     /// The root of the tree of each shared state is the first of its nodes.
     trees: HashMap<Shared, Vec<Node>, FxBuildHasher>,
 }
 
 impl Antichain {
-    /// How many members are alive.
-    pub fn len(&self) -> usize {
-        self.live
-    }
-
-    /// Whether none is.
-    pub fn is_empty(&self) -> bool {
-        self.live == 0
-    }
-
-    /// How many there were at any time.
-    pub fn stored(&self) -> usize {
-        self.members.len()
-    }
-
     /// Whether a member is still one.
     pub fn is_alive(&self, member: u32) -> bool {
         self.members[member as usize].alive
@@ -113,71 +96,46 @@ impl Antichain {
         (0..self.members.len() as u32).filter(|&member| self.is_alive(member))
     }
 
-    /// Whether a member is within a row.
-    pub fn has_smaller(&self, shared: Shared, row: &[Entry]) -> bool {
-        self.has(Side::Smaller, shared, row)
-    }
-
     /// Whether a row is within a member.
     pub fn has_larger(&self, shared: Shared, row: &[Entry]) -> bool {
-        self.has(Side::Larger, shared, row)
-    }
-
-    fn has(&self, side: Side, shared: Shared, row: &[Entry]) -> bool {
         let Some(tree) = self.trees.get(&shared) else { return false };
         let hint = Hint::new(row);
         let mut waiting = vec![0];
         while let Some(node) = waiting.pop() {
             match &tree[node as usize] {
                 Node::Leaf { members, .. } => {
-                    let found = |(other, member): &(Hint, u32)| match side {
-                        Side::Smaller => other.within(&hint) && within(self.row(*member), row),
-                        Side::Larger => hint.within(other) && within(row, self.row(*member)),
-                    };
+                    let found =
+                        |(other, member): &(Hint, u32)| hint.within(other) && within(row, self.row(*member));
                     // The latest are the most alike.
                     if members.iter().rev().any(found) {
                         return true;
                     }
                 }
-                question => question.follow(side, row, &mut waiting),
+                question => question.follow(Side::Larger, row, &mut waiting),
             }
         }
         false
     }
 
-    /// Adds a member; those that are larger die.
-    pub fn insert_below(&mut self, shared: Shared, row: &[Entry]) -> u32 {
-        self.insert(Side::Larger, shared, row)
-    }
-
     /// Adds a member; those that are smaller die.
     pub fn insert_above(&mut self, shared: Shared, row: &[Entry]) -> u32 {
-        self.insert(Side::Smaller, shared, row)
-    }
-
-    fn insert(&mut self, dying: Side, shared: Shared, row: &[Entry]) -> u32 {
         let hint = Hint::new(row);
         let mut tree = self.trees.remove(&shared).unwrap_or_else(|| vec![Node::leaf(Vec::new())]);
         let (mut waiting, mut dead) = (vec![0], Vec::new());
         while let Some(node) = waiting.pop() {
             match &mut tree[node as usize] {
                 Node::Leaf { members, .. } => members.retain(|(other, member)| {
-                    let dies = match dying {
-                        Side::Smaller => other.within(&hint) && within(self.row(*member), row),
-                        Side::Larger => hint.within(other) && within(row, self.row(*member)),
-                    };
+                    let dies = other.within(&hint) && within(self.row(*member), row);
                     dead.extend(dies.then_some(*member));
                     !dies
                 }),
-                question => question.follow(dying, row, &mut waiting),
+                question => question.follow(Side::Smaller, row, &mut waiting),
             }
         }
-        self.live -= dead.len();
         dead.iter().for_each(|&member| self.members[member as usize].alive = false);
         let member = self.members.len() as u32;
         self.members.push(Member { start: self.arena.len(), shared, alive: true });
         self.arena.extend_from_slice(row);
-        self.live += 1;
         let mut at = 0;
         while let Node::Question { local, least, fewer, enough } = tree[at] {
             at = if tokens(row, local) >= least { enough } else { fewer } as usize;

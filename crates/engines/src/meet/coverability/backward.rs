@@ -12,7 +12,7 @@
 //! If not, the same program says how many firings it takes from the start at least, and every other member that is expanded is
 //! one for which these are few.
 
-use super::antichain::Antichain;
+use super::basis::Basis;
 use super::board::Board;
 use super::distance::{STEP, rank};
 use super::invariants::Invariants;
@@ -56,7 +56,7 @@ pub fn decide_telling(
         net,
         oracle,
         invariants: Invariants::new(system),
-        basis: Antichain::default(),
+        basis: Basis::new(system.locals.len()),
         origins: Vec::new(),
         waiting: BinaryHeap::new(),
         near: BinaryHeap::new(),
@@ -76,7 +76,7 @@ struct Search<'a> {
     net: Net,
     oracle: Oracle,
     invariants: Invariants,
-    basis: Antichain,
+    basis: Basis,
     /// For each member, the rule and the member that it leads to; `None` for targets.
     origins: Vec<Option<(u32, u32)>>,
     /// Members to be expanded, those with few tokens first, then the older.
@@ -165,9 +165,7 @@ impl Search<'_> {
         // Those that were excluded later are outside of the bound.
         let weights = self.invariants.weights();
         let light = |member: &Configuration| weights.iter().all(|weights| weights.allow(member));
-        let members = self.basis.iter();
-        let members = members.map(|member| configuration(self.basis.shared(member), self.basis.row(member)));
-        let members = members.filter(light).collect();
+        let members = self.basis.members().filter(light).collect();
         Ok(Verdict::from(counters::Basis { bound: Some(self.oracle.limits(budget)?), weights, members }))
     }
 
@@ -236,10 +234,10 @@ impl Search<'_> {
     /// Adds a configuration, unless it is known or cannot occur. If an initial one covers it, gives the run from there.
     fn add(&mut self, shared: Shared, tokens: &[Entry], origin: Option<(u32, u32)>) -> Option<Run> {
         let possible = self.oracle.allows(shared, tokens) && self.invariants.allow(shared, tokens);
-        if !possible || self.basis.has_smaller(shared, tokens) {
+        if !possible || self.basis.contains(shared, tokens) {
             return None;
         }
-        let member = self.basis.insert_below(shared, tokens);
+        let member = self.basis.insert(shared, tokens);
         self.origins.push(origin);
         let total = tokens.iter().map(|&entry| u64::from(count(entry))).sum();
         self.waiting.push(Reverse((total, member)));

@@ -50,6 +50,10 @@ impl<'a> Reduced<'a> {
         rules.retain(|&rule| oracle.can_fire(&original.rules[rule as usize]));
         let mut is_kept: Vec<bool> =
             (0..original.locals.len() as Local).map(|local| oracle.reaches(local)).collect();
+        // Weights must not grow where tokens are moved, also from where there are none.
+        for &(from, _) in rules.iter().flat_map(|&rule| &original.rules[rule as usize].moves) {
+            is_kept[from as usize] = true;
+        }
         let possible = |target: &&Target| target.tokens.iter().all(|(local, _)| is_kept[local as usize]);
         let targets: Vec<&Target> = original.targets.iter().filter(possible).collect();
         if original.is_monotone() {
