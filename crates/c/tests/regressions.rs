@@ -106,3 +106,22 @@ fn places_that_become_known_have_the_types_of_their_variables() {
     let lowered = allways_c::read(text.as_bytes(), &map, model, Default::default()).expect("it is read");
     assert_eq!(lowered.program.validate(), Ok(()));
 }
+
+/// What an assignment stores is its value, also where that was computed from what it overwrites, or decides where it is stored.
+#[test]
+fn the_value_of_an_assignment_to_local_memory_is_what_was_stored() {
+    compare(&[
+        (
+            "",
+            "struct s { int a, b; } g; int main(void) { struct s s = { 1, 2 }; int x; x = s.a = s.a + 1; result = x * 10 + s.a; x = (s.b += s.a); result = result * 100 + x * 10 + s.b; g.a = s.a = -s.a - 3; result = result * 10 + g.a; }",
+        ),
+        (
+            "",
+            "struct s { unsigned short f : 14; short n; }; int g; int f(struct s v) { for (int i = 0; i != 3; i++) g = v.f = -23 - v.f; return g; } int main(void) { struct s z = { 0, 1 }; result = f(z); }",
+        ),
+        (
+            "",
+            "int main(void) { int a[4] = { 0, 5, 6, 7 }, b[4] = { 0, 5, 6, 7 }, y; y = a[a[0]] = a[0] + 1; result = y * 10 + a[0]; y = ++b[b[0]]; result = result * 100 + y * 10 + b[1]; y = b[b[0]]++; result = result * 100 + y * 10 + b[1]; y = (b[b[0] & 3] += b[1]); result = result * 100 + y; }",
+        ),
+    ]);
+}

@@ -22,7 +22,7 @@ impl Lowering<'_> {
                     self.overwrite(to, false)?;
                     return Ok(nothing);
                 }
-                let stored = self.assign(to, value, span)?;
+                let stored = self.assign(to, value, wanted, span)?;
                 Ok(if wanted { stored } else { nothing })
             }
             ExprKind::AssignOp(_, to, value, _) if matches!(to.ty.plain(), Type::Float(_)) => {
@@ -117,16 +117,28 @@ impl Lowering<'_> {
         }
         if !place.is_shared() {
             let kept = if wanted && before { self.kept(old.clone(), span)? } else { Model::Constant(0) };
-            self.store(&place, compute(old), span)?;
-            return Ok(if before { kept } else { self.load(&place, span) });
+            let stored = self.stored_locally(&place, compute(old), wanted && !before, span)?;
+            return Ok(if before { kept } else { stored });
         }
         let old = self.kept(old, span)?;
         self.store_field(to, place, compute(old.clone()), span)?;
         Ok(if before { old } else { compute(old) })
     }
 
+    /// Stores a value in a place that no other thread sees. The value, if it is wanted: what it was computed from may have
+    /// changed, and so may the index of an element.
+    fn stored_locally(&mut self, place: &Target, value: Model, wanted: bool, span: Span) -> Result<Model> {
+        if !wanted || matches!(place, Target::Local(_)) {
+            self.store(place, value, span)?;
+            return Ok(self.load(place, span));
+        }
+        let value = self.kept(value, span)?;
+        self.store(place, value.clone(), span)?;
+        Ok(value)
+    }
+
     /// `to = value`: what is stored.
-    pub(super) fn assign(&mut self, to: &Expr, value: &Expr, span: Span) -> Result<Model> {
+    pub(super) fn assign(&mut self, to: &Expr, value: &Expr, wanted: bool, span: Span) -> Result<Model> {
         if matches!(to.ty.plain(), Type::Record(_)) {
             let values = self.values(value)?;
             let mut kept = Vec::new();
@@ -151,9 +163,8 @@ impl Lowering<'_> {
             stored = if acts(to) { self.kept(stored, span)? } else { self.settled(stored, span)? };
         }
         let place = self.place(to)?;
-        if local {
-            self.store(&place, stored, span)?;
-            return Ok(self.load(&place, span));
+        if local || !place.is_shared() {
+            return self.stored_locally(&place, stored, wanted, span);
         }
         self.store_field(to, place, stored.clone(), span)?;
         Ok(stored)

@@ -351,7 +351,7 @@ impl Lowering<'_> {
             }
             ExprKind::Cast(part) => self.values(part),
             ExprKind::Assign(to, value) => {
-                self.assign(to, value, expr.span)?;
+                self.assign(to, value, false, expr.span)?;
                 let place = self.place(to)?;
                 Ok(self.load_all(&place, count, expr.span))
             }

@@ -180,7 +180,7 @@ impl Lowering<'_> {
             && path.is_empty()
         {
             let expr = Expr { kind: ExprKind::Variable(variable), ty: ty.clone(), span };
-            self.assign(&expr, value, span)?;
+            self.assign(&expr, value, false, span)?;
             return Ok(());
         }
         let Some(count) = slots::count(unit, ty) else {
