@@ -141,15 +141,16 @@ impl<'a> Lowering<'a, '_> {
                 format!("expected {count} arguments for {}, found {}", quote(name.text), arguments.len());
             return self.none(name.span, message, usage());
         }
-        let place = match &arguments[0].kind {
-            ExprKind::Name(variable) => self.place_of(*variable, None, arguments[0].span)?,
-            ExprKind::Element(array, index) => self.place_of(*array, Some(index), arguments[0].span)?,
+        let (variable, place) = match &arguments[0].kind {
+            ExprKind::Name(variable) => (variable, self.place_of(*variable, None, arguments[0].span)?),
+            ExprKind::Element(array, index) => {
+                (array, self.place_of(*array, Some(index), arguments[0].span)?)
+            }
             _ => {
                 return self.none(arguments[0].span, "expected a variable that is read and written", usage());
             }
         };
-        // It is read as well, so that it counts as used.
-        self.expression(&arguments[0])?;
+        self.note_read(variable.text);
         let (ty, span) = (place.ty, arguments[0].span);
         let old = read(&place);
         match builtin {

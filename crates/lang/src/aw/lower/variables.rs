@@ -107,6 +107,14 @@ impl<'a> Lowering<'a, '_> {
         None
     }
 
+    /// Notes that a variable is read where it is written.
+    pub(super) fn note_read(&mut self, name: &str) {
+        match self.body.local(name) {
+            Some(local) => self.body.read[local] = true,
+            None => self.globals.touch(name),
+        }
+    }
+
     /// Something that is written to.
     pub(super) fn place(&mut self, reference: &'a ast::Reference<'a>) -> Option<Place> {
         self.place_of(reference.name, reference.index.as_ref(), reference.span)

@@ -216,6 +216,10 @@ fn what_is_wrong_with_them() {
     3:9: expected a variable that is read and written
       write `cas(x, old, new)`
     ");
+    assert_snapshot!(body("cas(a[5], 0, 1);"), @"
+    3:7: warning: expected an index from 0 to 2, found 5
+      a violation, if this is ever executed
+    ");
     assert_snapshot!(body("cas(b, *, true);"), @"
     3:8: expected a comparison without choices, found `*`
       a choice is made in a step of its own, before
