@@ -2,21 +2,22 @@
 //!
 //! A shared variable is a constant if everything that is stored in it is its initial value. A local variable is a
 //! constant at a location if it has the same value whenever control comes there; what flows where is followed along the
-//! edges of its procedure, and from a fork to the forked location, which gets a copy of the local variables. Edges whose
-//! condition is known to fail are not followed, and a location that nothing leads to is never reached.
+//! edges of its procedure, and from a fork to the forked location, which gets a copy of the local variables. Only live
+//! variables are followed: no step reads the others. Edges whose condition is known to fail are not followed, and a
+//! location that nothing leads to is never reached.
 //!
 //! The assumptions are optimistic and support each other: the first is that all shared variables are constants; if a
-//! reached step stores something else, that one is given up and everything is computed again. What remains is true of
+//! reached step stores something else, that one is given up, and at the end everything is computed again. What remains is true of
 //! the initial states and kept by every step: if all frames of a state are at reached locations with local variables as
 //! known there, and the shared constants have their values, then every edge that can be taken is one that was followed,
 //! what it stores was compared with what is known, and the same holds afterwards. A caller's variables do not change
 //! while the callee runs, except by its results, and except those that other threads write: these are never constants.
 
 use super::super::expression::OPEN;
-use super::super::{Expr, Op, Procedure, Program, Type};
+use super::super::{Expr, LocationId, Op, Place, Procedure, Program, Slot, Type};
 use super::flow::{Forward, goes_on};
-use super::fold::{Known, Scope, constant, fold_step, stored};
-use super::written;
+use super::fold::{Known, Scope, constant, fold_step, store};
+use super::{liveness, written};
 
 /// The same program with constants in place of variables. Steps from locations that are never reached cannot be taken.
 pub(super) fn fold(program: &Program) -> Program {
@@ -26,57 +27,91 @@ pub(super) fn fold(program: &Program) -> Program {
         .flat_map(|variable| variable.initial.iter().map(|&initial| (variable.ty, initial)))
         .map(|(ty, initial)| initial.filter(|_| ty != Type::Lock))
         .collect();
-    loop {
-        let folded = fold_all(program, &shared);
-        let confirmed = confirmed(&folded, &shared);
-        if confirmed == shared {
-            return folded;
+    let live: Vec<Vec<Slot>> = liveness::at_locations(program).iter().map(|live| slots(live)).collect();
+    let known = loop {
+        let before = shared.clone();
+        let known = propagate(program, &live, &mut shared);
+        if shared == before {
+            break known;
         }
-        shared = confirmed;
-    }
-}
-
-fn fold_all(program: &Program, shared: &[Known]) -> Program {
-    let known = propagate(program, shared);
+    };
+    let mut locals = nothing_known(program);
     let mut folded = program.clone();
-    for (location, known) in folded.locations.iter_mut().zip(&known) {
+    for ((location, known), live) in folded.locations.iter_mut().zip(&known).zip(&live) {
         let procedure = &program.procedures[location.procedure];
+        know(&mut locals, live, known.iter().flatten());
         for edge in &mut location.edges {
             edge.op = match known {
-                Some(locals) => fold_step(&edge.op, procedure, &Scope { shared, locals, next: locals }),
+                Some(_) => {
+                    fold_step(&edge.op, procedure, &Scope { shared: &shared, locals: &locals, next: &locals })
+                }
                 None => Op::Guard(Expr::Constant(0), true),
             };
         }
+        forget(&mut locals, live.iter().copied());
     }
     folded
 }
 
-/// What is known of the local variables at each location, if it is reached.
-fn propagate(program: &Program, shared: &[Known]) -> Vec<Option<Vec<Known>>> {
+/// The slots that are live.
+fn slots(live: &[bool]) -> Vec<Slot> {
+    live.iter().enumerate().filter(|(_, live)| **live).map(|(slot, _)| slot).collect()
+}
+
+/// Nothing about any local variable, whatever the procedure.
+fn nothing_known(program: &Program) -> Vec<Known> {
+    vec![None; program.procedures.iter().map(Procedure::slots).max().unwrap_or(0)]
+}
+
+fn know<'a>(locals: &mut [Known], slots: &[Slot], known: impl Iterator<Item = &'a Known>) {
+    slots.iter().zip(known).for_each(|(&slot, &known)| locals[slot] = known);
+}
+
+fn forget(locals: &mut [Known], slots: impl Iterator<Item = Slot>) {
+    slots.for_each(|slot| locals[slot] = None);
+}
+
+/// What is known of the live local variables at each location, if it is reached. Constants in which a reached step stores
+/// something else are given up.
+fn propagate(program: &Program, live: &[Vec<Slot>], shared: &mut [Known]) -> Vec<Option<Vec<Known>>> {
     let mut known = Forward::new(program.locations.len(), |a: Known, b| a.filter(|_| a == b));
+    let of = |locals: &[Known], location: LocationId| -> Vec<Known> {
+        live[location.index()].iter().map(|&slot| locals[slot]).collect()
+    };
     for template in &program.templates {
         let body = &program.procedures[template.body];
-        known.come(body.entry, &at_entry(body));
+        known.come(body.entry, &of(&at_entry(body), body.entry));
     }
-    while let Some((location, locals)) = known.next() {
+    let mut locals = nothing_known(program);
+    while let Some((location, here)) = known.next() {
         let procedure = program.procedure_of(location);
+        let live = &live[location.index()];
         for edge in &program.locations[location].edges {
-            let op = fold_step(&edge.op, procedure, &Scope { shared, locals: &locals, next: &locals });
-            let mut after = locals.clone();
-            match &op {
-                Op::Assign(places, values, _) => after = stored(places, values, procedure, &locals),
+            know(&mut locals, live, here.iter());
+            let op =
+                fold_step(&edge.op, procedure, &Scope { shared: &*shared, locals: &locals, next: &locals });
+            give_up(&op, shared);
+            let (places, values): (&[Place], &[Expr]) = match &op {
+                Op::Assign(places, values, _) => (places, values),
                 Op::Call(callee, _, places) => {
                     let callee = &program.procedures[*callee];
-                    known.come(callee.entry, &at_entry(callee));
-                    after = stored(places, &[], procedure, &locals);
+                    known.come(callee.entry, &of(&at_entry(callee), callee.entry));
+                    (places, &[])
                 }
-                Op::Fork(forked) => known.come(*forked, &locals),
-                _ => {}
-            }
+                Op::Fork(forked) => {
+                    known.come(*forked, &of(&locals, *forked));
+                    (&[], &[])
+                }
+                _ => (&[], &[]),
+            };
             if goes_on(&op) {
-                known.come(edge.to, &after);
+                store(places, values, procedure, &mut locals);
+                known.come(edge.to, &of(&locals, edge.to));
+                let stored = places.iter().filter_map(written).filter(|(shared, _)| !shared);
+                forget(&mut locals, stored.flat_map(|(_, slots)| slots));
             }
         }
+        forget(&mut locals, live.iter().copied());
     }
     known.finish()
 }
@@ -91,25 +126,21 @@ fn at_entry(procedure: &Procedure) -> Vec<Known> {
     locals.collect()
 }
 
-/// Those constants for which no step stores anything else.
-fn confirmed(folded: &Program, shared: &[Known]) -> Vec<Known> {
-    let mut confirmed = shared.to_vec();
-    for edge in folded.locations.iter().flat_map(|location| &location.edges) {
-        match &edge.op {
-            Op::Assign(places, ..) | Op::Call(_, _, places) => {
-                let values: &[Expr] = if let Op::Assign(_, values, _) = &edge.op { values } else { &[] };
-                for (index, place) in places.iter().enumerate() {
-                    let Some((true, slots)) = written(place) else { continue };
-                    let value = values.get(index).and_then(constant);
-                    slots.filter(|&slot| shared[slot] != value).for_each(|slot| confirmed[slot] = None);
-                }
+/// Gives up the constants in which a step stores something else.
+fn give_up(op: &Op, shared: &mut [Known]) {
+    match op {
+        Op::Assign(places, ..) | Op::Call(_, _, places) => {
+            let values: &[Expr] = if let Op::Assign(_, values, _) = op { values } else { &[] };
+            for (index, place) in places.iter().enumerate() {
+                let Some((true, slots)) = written(place) else { continue };
+                let value = values.get(index).and_then(constant);
+                shared[slots].iter_mut().filter(|known| **known != value).for_each(|known| *known = None);
             }
-            Op::Acquire(lock) | Op::Release(lock) => {
-                let length = lock.element.as_ref().map_or(1, |(length, _)| *length);
-                confirmed[lock.slot..lock.slot + length].fill(None);
-            }
-            _ => {}
         }
+        Op::Acquire(lock) | Op::Release(lock) => {
+            let length = lock.element.as_ref().map_or(1, |(length, _)| *length);
+            shared[lock.slot..lock.slot + length].fill(None);
+        }
+        _ => {}
     }
-    confirmed
 }

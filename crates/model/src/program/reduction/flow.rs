@@ -1,6 +1,7 @@
 //! Where control can go within a procedure, and what is known along the way.
 
 use super::super::{Expr, LocationId, Op};
+use std::collections::BTreeSet;
 
 /// Whether a thread can get beyond an edge by this step. One that waits is led on by others.
 pub(super) fn goes_on(op: &Op) -> bool {
@@ -15,36 +16,47 @@ pub(super) fn goes_on(op: &Op) -> bool {
 }
 
 /// What is known at each location, slot by slot: what is known on all ways that lead there.
-pub(super) struct Forward<T> {
+pub(super) struct Forward<T, J> {
     /// For each location, once something has led there.
     at: Vec<Option<Vec<T>>>,
-    /// The locations from which it has not been followed yet.
-    todo: Vec<LocationId>,
+    /// The locations from which it has not been followed yet, the first of the program first: most ways lead onwards, so
+    /// that what comes together at a location is followed from there once.
+    todo: BTreeSet<LocationId>,
     /// What is known if one or the other is the case.
-    join: fn(T, T) -> T,
+    join: J,
 }
 
-impl<T: Copy + PartialEq> Forward<T> {
+impl<T: Copy + PartialEq, J: Fn(T, T) -> T> Forward<T, J> {
     /// Nothing leads anywhere.
-    pub(super) fn new(locations: usize, join: fn(T, T) -> T) -> Forward<T> {
-        Forward { at: vec![None; locations], todo: Vec::new(), join }
+    pub(super) fn new(locations: usize, join: J) -> Forward<T, J> {
+        Forward { at: vec![None; locations], todo: BTreeSet::new(), join }
     }
 
     /// Something leads to a location, and this is known then.
     pub(super) fn come(&mut self, to: LocationId, known: &[T]) {
-        let joined: Vec<T> = match &self.at[to.index()] {
-            None => known.to_vec(),
-            Some(before) => before.iter().zip(known).map(|(&a, &b)| (self.join)(a, b)).collect(),
+        let changed = match &mut self.at[to.index()] {
+            Some(before) => {
+                let mut changed = false;
+                for (before, &now) in before.iter_mut().zip(known) {
+                    let joined = (self.join)(*before, now);
+                    changed |= joined != *before;
+                    *before = joined;
+                }
+                changed
+            }
+            none => {
+                *none = Some(known.to_vec());
+                true
+            }
         };
-        if self.at[to.index()].as_ref() != Some(&joined) {
-            self.at[to.index()] = Some(joined);
-            self.todo.push(to);
+        if changed {
+            self.todo.insert(to);
         }
     }
 
     /// A location from which what is known is to be followed.
     pub(super) fn next(&mut self) -> Option<(LocationId, Vec<T>)> {
-        let location = self.todo.pop()?;
+        let location = self.todo.pop_first()?;
         Some((location, self.at[location.index()].clone()?))
     }
 

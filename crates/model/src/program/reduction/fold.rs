@@ -132,8 +132,11 @@ pub(super) fn fold_step(op: &Op, procedure: &Procedure, scope: &Scope<'_>) -> Op
     match op {
         Op::Assign(to, values, constraint) => {
             let (to, values): (_, Vec<Expr>) = (places(to), exprs(values));
-            let next = stored(&to, &values, procedure, scope.locals);
-            let constraint = constraint.as_ref().map(|expr| fold(expr, &Scope { next: &next, ..*scope }));
+            let constraint = constraint.as_ref().map(|expr| {
+                let mut next = scope.locals.to_vec();
+                store(&to, &values, procedure, &mut next);
+                fold(expr, &Scope { next: &next, ..*scope })
+            });
             Op::Assign(to, values, constraint)
         }
         Op::Guard(condition, expected) => Op::Guard(expr(condition), *expected),
@@ -188,26 +191,17 @@ fn fold_lock(lock: &LockPlace, scope: &Scope<'_>) -> LockPlace {
     }
 }
 
-/// What is known of the local variables of a procedure after values are stored in places. A place without a value gets
-/// one that is not known.
-pub(super) fn stored(
-    places: &[Place],
-    values: &[Expr],
-    procedure: &Procedure,
-    locals: &[Known],
-) -> Vec<Known> {
-    let mut locals = locals.to_vec();
+/// Changes what is known of the local variables of a procedure to what is known after values are stored in places. A
+/// place without a value gets one that is not known.
+pub(super) fn store(places: &[Place], values: &[Expr], procedure: &Procedure, locals: &mut [Known]) {
     for (index, place) in places.iter().enumerate() {
         let Some((false, slots)) = written(place) else { continue };
-        let value = values.get(index).and_then(constant);
+        let variable = procedure.locals.partition_point(|local| local.slot <= slots.start) - 1;
+        let value = values.get(index).and_then(constant).filter(|_| !procedure.locals[variable].mixed);
         let certain = matches!(place.target, Target::Local(_));
         for slot in slots {
             // Of an array, one element is written and the others keep their values.
             locals[slot] = if certain || locals[slot] == value { value } else { None };
         }
     }
-    for local in procedure.locals.iter().filter(|local| local.mixed) {
-        locals[local.slot..local.slot + local.slots()].fill(None);
-    }
-    locals
 }

@@ -14,8 +14,9 @@ use super::{expressions, index_of};
 
 /// The local slots that are live at each location.
 pub(super) fn at_locations(program: &Program) -> Vec<Vec<bool>> {
-    let at_least = |location: LocationId| always(program.procedure_of(location));
-    let mut live: Vec<Vec<bool>> = LocationId::all(&program.locations).map(at_least).collect();
+    let always: Vec<Vec<bool>> = program.procedures.iter().map(always).collect();
+    let at_least = program.locations.iter().map(|location| always[location.procedure.index()].clone());
+    let mut live: Vec<Vec<bool>> = at_least.collect();
     let mut before: Vec<Vec<LocationId>> = vec![Vec::new(); program.locations.len()];
     for (location, here) in LocationId::each(&program.locations) {
         for edge in &here.edges {
