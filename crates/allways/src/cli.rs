@@ -1,7 +1,7 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
 //! It parses, shows progress and renders; what is decided is decided by the library. Read in this order: `exit` and
-//! `arguments`, what users see first; the commands `check`, `reach`, `evidence` (`certify` and `replay`), `convert`
+//! `arguments`, what users see first; the commands `check`, `reach`, `evidence` (`certify` and `replay`), `test`, `convert`
 //! and `format`; then what they share: `session` (limits, interruption, memory), `progress`, `output`,
 //! `diagnostics`.
 
@@ -17,6 +17,7 @@ mod output;
 mod progress;
 mod reach;
 mod session;
+mod test;
 
 pub use exit::Exit;
 
@@ -28,13 +29,13 @@ use allways_engines::{Engines, EvidenceRejected};
 use arguments::{Arguments, Command};
 use clap::builder::PossibleValuesParser;
 use clap::{CommandFactory, FromArgMatches};
-use diagnostics::DiagnosticPrinter;
+use diagnostics::{DiagnosticPrinter, Unanswered};
 use output::{Output, stderr_colored, stdout_colored};
 use std::any::Any;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Runs the program with these engines, on the arguments of the process.
@@ -98,8 +99,11 @@ fn run(
         Context { output: &mut output, printer: &printer, engines, quiet: arguments.quiet, started };
     let outcome = match arguments.command {
         Command::Check(arguments) => check::run(&arguments, &mut context),
-        Command::Reach(arguments) => reach::run(&arguments, &mut context),
-        Command::Certify(arguments) => evidence::recheck(&arguments, &mut context),
+        Command::Reach(arguments) => reach::run(&arguments, &mut context)
+            .or_else(|failure| Ok(context.fail(&arguments.file, arguments.search.json, &failure))),
+        Command::Certify(arguments) => evidence::recheck(&arguments, &mut context)
+            .or_else(|failure| Ok(context.fail(&arguments.file, arguments.json, &failure))),
+        Command::Test(arguments) => test::run(&arguments, &mut context),
         Command::Replay(arguments) => evidence::walk(&arguments, &mut context),
         Command::Convert(arguments) => convert::run(&arguments, &mut context),
         Command::Fmt(arguments) => format::run(&arguments, &mut context),
@@ -122,7 +126,9 @@ fn command(engines: &Engines) -> clap::Command {
         let names = PossibleValuesParser::new(names.clone());
         command.mut_arg("engine", |argument| argument.value_parser(names).hide_possible_values(true))
     };
-    Arguments::command().mut_subcommand("check", named).mut_subcommand("reach", named)
+    // The last of repeated options counts, so that a wrapper's can be changed.
+    let command = Arguments::command().args_override_self(true);
+    command.mut_subcommand("check", named).mut_subcommand("reach", named)
 }
 
 /// Writes the events of the engines to standard error.
@@ -182,6 +188,17 @@ struct Context<'a> {
     pub quiet: bool,
     /// When the program started.
     pub started: Instant,
+}
+
+impl Context<'_> {
+    /// Says why there is no answer for a file, with `json` on standard output, too.
+    fn fail(&mut self, file: &Path, json: bool, failure: &Failure) -> Exit {
+        let exit = self.printer.report(failure);
+        if json {
+            self.output.json(&Unanswered::new(file, failure));
+        }
+        exit
+    }
 }
 
 /// Why a command has no answer.

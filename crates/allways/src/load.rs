@@ -179,8 +179,11 @@ pub const NOTATIONS: &[Notation] = &[
 ];
 
 impl Notation {
-    /// The notation of a file; `.pds` if its name does not tell.
+    /// The notation of a file; `.pds` if its name does not tell, and `.aw` on standard input.
     pub fn of(path: &Path) -> &'static Notation {
+        if is_standard_input(path) {
+            return &NOTATIONS[0];
+        }
         let ending = path.extension().and_then(|ending| ending.to_str());
         let named = NOTATIONS.iter().find(|notation| Some(notation.ending) == ending);
         named.unwrap_or(&NOTATIONS[2])
@@ -544,24 +547,34 @@ fn read_if_there(path: &Path, budget: &Budget) -> Result<Option<Source>, LoadErr
     }
 }
 
-/// Reads a file, within the limits.
+/// Whether this stands for standard input.
+pub fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Reads a file, or standard input where the path is `-`, within the limits.
 pub fn read(path: &Path, budget: &Budget) -> Result<Source, LoadError> {
     let unreadable = |error| LoadError::Unreadable { path: path.to_path_buf(), error };
-    let file = File::open(path).map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if metadata.is_dir() {
-        return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
-    }
     // The size is a hint: of a pipe or a device it is 0, and a file may grow while it is read.
-    let size = metadata.len().min(LONGEST) as usize;
+    let (name, text, size): (_, Box<dyn Read>, u64) = if is_standard_input(path) {
+        ("standard input".to_string(), Box::new(io::stdin().lock()), 0)
+    } else {
+        let file = File::open(path).map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
+        if metadata.is_dir() {
+            return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        (path.display().to_string(), Box::new(file), metadata.len())
+    };
+    let size = size.min(LONGEST) as usize;
     budget.room_for(size)?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size + 1).map_err(|error| unreadable(error.into()))?;
-    let mut rest = file.take(LONGEST);
+    let mut rest = text.take(LONGEST);
     loop {
         let part = rest.by_ref().take(CHUNK).read_to_end(&mut bytes).map_err(unreadable)?;
         if part == 0 {
-            return Ok(Source { name: path.display().to_string(), text: Arc::new(bytes) });
+            return Ok(Source { name, text: Arc::new(bytes) });
         }
         budget.check()?;
     }

@@ -37,7 +37,7 @@ fn a_lock_is_proved_and_certified_for_any_number_of_threads() {
     let certified = run("certify", &[&program, &evidence]);
     assert!(certified.code == 0 && certified.out.contains("with any number of threads"), "{certified:?}");
     // It says nothing about a given number of threads that are told apart, nor without one of its sets.
-    assert_eq!(run("certify --threads 2", &[&program, &evidence]).code, 70);
+    assert_eq!(run("certify --threads 2", &[&program, &evidence]).code, 20);
     let less: Vec<&str> = text.lines().collect();
     for index in
         (2..less.len()).filter(|&index| less[index].starts_with("rest") || less[index].starts_with("mover"))
@@ -46,7 +46,7 @@ fn a_lock_is_proved_and_certified_for_any_number_of_threads() {
         less.remove(index);
         fs::write(&evidence, less.join("\n")).expect("a file");
         let rejected = run("certify", &[&program, &evidence]);
-        assert_eq!(rejected.code, 70, "{rejected:?}");
+        assert_eq!(rejected.code, 20, "{rejected:?}");
     }
     // Without the word `any`, it would be about one thread, and there may be more.
     fs::write(&evidence, text.replace("any 0\n", "")).expect("a file");
@@ -165,11 +165,11 @@ fn counted_threads_prove_and_refute() {
         let end = format!("end {}", basis - usize::from(removed.starts_with("basis")));
         less[last - 1] = &end;
         fs::write(&evidence, less.join("\n")).expect("a file");
-        assert_eq!(run("certify", &[&program, &evidence]).code, 70, "without {removed}");
+        assert_eq!(run("certify", &[&program, &evidence]).code, 20, "without {removed}");
     }
     fs::write(&evidence, &proof).expect("a file");
     fs::write(&program, text(2)).expect("a file");
-    assert_eq!(run("certify", &[&program, &evidence]).code, 70, "two can be there");
+    assert_eq!(run("certify", &[&program, &evidence]).code, 20, "two can be there");
     // Wrong with six threads, and not with five.
     fs::write(
         &program,
@@ -215,5 +215,5 @@ fn many_counters_cost_no_more_than_the_limits_allow() {
     let text = format!("allways products 1\nany 0\nproduct 1\nrest 0: x=0;{counts}|w:3\nnext 1\nend 1\n");
     fs::write(&evidence, text).expect("a file");
     let certified = run("certify --timeout 20s --memory 1G", &[&program, &evidence]);
-    assert_eq!(certified.code, 70, "{certified:?}");
+    assert_eq!(certified.code, 20, "{certified:?}");
 }

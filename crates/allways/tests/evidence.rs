@@ -56,7 +56,7 @@ fn deadlocks_are_certified_as_such() {
     );
     assert_eq!(
         allways(&format!("certify locks-crossed.pds {trace}")).code,
-        70,
+        20,
         "no state to avoid is reached"
     );
     assert_eq!(allways(&format!("certify locks-crossed.pds {trace} --no-target --deadlock")).code, 2);
@@ -99,10 +99,10 @@ fn corrupted_evidence_is_rejected() {
     for (index, (system, text, failing)) in cases.into_iter().enumerate() {
         let path = file(&folder, &format!("case-{index}"), &text);
         let run = allways(&format!("certify {system}.pds {path}"));
-        assert_eq!(run.code, 70, "case {index}: {text}\n{run:?}");
+        assert_eq!(run.code, 20, "case {index}: {text}\n{run:?}");
         assert!(run.out.starts_with("rejected: ") && run.out.contains(failing), "case {index}: {run:?}");
         if system == "lock-racy" {
-            assert_eq!(allways(&format!("replay {system}.pds {path}")).code, 70, "case {index}");
+            assert_eq!(allways(&format!("replay {system}.pds {path}")).code, 20, "case {index}");
         }
     }
 }
@@ -115,13 +115,13 @@ fn evidence_for_something_else() {
     assert_eq!(allways(&format!("check lock-recursive.pds --evidence {proof}")).code, 0);
     assert_eq!(
         allways(&format!("certify lock-recursive.pds {proof} --target 1|4,0")).code,
-        70,
+        20,
         "another property"
     );
-    assert_eq!(allways(&format!("certify lock-racy.pds {proof}")).code, 70, "another system");
+    assert_eq!(allways(&format!("certify lock-racy.pds {proof}")).code, 20, "another system");
     assert_eq!(
         allways(&format!("certify lock-recursive.pds {proof} --init 1|0,0")).code,
-        70,
+        20,
         "another start"
     );
     let garbage = file(&folder, "garbage", "hello\n");

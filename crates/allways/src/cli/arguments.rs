@@ -19,8 +19,24 @@ Exit codes:
   10   unsafe
   5    unknown: time, memory, a bound, or the method gave up; the output says which
   2    the arguments make no sense, or a file cannot be read, understood or written
-  70   a bug, or evidence that the checker rejects
+  70   a bug
   130  interrupted; the output says what was known";
+
+const STATED: &str = "\
+What a program states, in comments at the start of a line:
+  //! verdict: safe                            of `allways check FILE`: safe, unsafe or unknown
+  //! options: --data-model ilp32              with these options
+  //! threads: 3                               with --threads 3
+  //! property: deadlock                       with --deadlock
+  //! violation: assert                        if it is unsafe, what is violated (the key `violation` of --json)
+  //! switches: 2                              and how many context switches the trace has
+  //! solver: needed                           a proof needs an SMT solver
+  //! run: --threads 2 -D N=3 => unsafe        another run, with options of its own
+
+Exit codes: 0 if everything is as stated, 1 if something is otherwise, 2 if a file cannot be read.";
+
+/// What to do about a statement that is none.
+pub const STATEMENTS: &str = "`allways test --help` shows what a program can state";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,6 +49,8 @@ Examples:
   allways check *.pds --timeout 60s --json     one object per line
   allways reach lock.pds --states              every visible state, and a proof that there are no others
   allways reach lock.pds --rounds 3 --delays 2 exactly those within these bounds
+  allways check - < lock.aw                    a program on standard input
+  allways test locks/                          are all programs of a folder as their comments say?
   allways check lock.pds --evidence proof      writes down why
   allways certify lock.pds proof               and checks it again, independently";
 
@@ -70,6 +88,8 @@ pub enum Command {
     Certify(Certify),
     /// Check a trace and step through it; on a terminal, Enter goes on and q ends.
     Replay(Replay),
+    /// Check programs against the verdicts that they state of themselves.
+    Test(Test),
     /// Write a system in another notation.
     Convert(Convert),
     /// Format programs in the .aw language, in place.
@@ -81,7 +101,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub struct Check {
-    /// Programs (.aw or .bp, or C in .c or .i), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
+    /// Programs (.aw or .bp, or C in .c or .i; - is standard input, in the .aw language), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
     /// avoid), or counter systems (.spec of mist; .tts, with FILE.prop and FILE.init).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -158,6 +178,19 @@ pub struct Replay {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = STATED)]
+pub struct Test {
+    /// Programs (.aw, .bp, .c or .i), or folders, in which all programs are taken that state something.
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub limits: Limits,
+    /// Print one JSON object for each run instead.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
 pub struct Convert {
     /// The system.
     pub file: PathBuf,
@@ -186,7 +219,7 @@ pub struct Fmt {
     /// Programs in the .aw language; - is standard input, written to standard output.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Change nothing; exit with 5 if a file is not formatted.
+    /// Change nothing; exit with 1 if a file is not formatted.
     #[arg(long)]
     pub check: bool,
 }

@@ -34,7 +34,7 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
         let session = Arc::new(Session::new(started, arguments.search.limits, !context.quiet));
         let job = CheckJob { arguments, request: &request, file, session: &session };
         let exit = job.run(&destination, context);
-        let exit = exit.unwrap_or_else(|failure| context.printer.report(&failure));
+        let exit = exit.unwrap_or_else(|failure| context.fail(file, arguments.search.json, &failure));
         worst = worst.max(exit);
         if exit == Exit::Interrupted {
             break;

@@ -13,12 +13,86 @@ use codespan_reporting::diagnostic::{Diagnostic as Rendered, Label};
 use codespan_reporting::files::{Error, Files};
 use codespan_reporting::term::termcolor::Buffer;
 use codespan_reporting::term::{self, Config, Styles, StylesWriter};
+use serde::Serialize;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 
 /// How much of a line is shown before a place, and from it on, in bytes.
 const SHOWN: usize = 60;
+
+/// One error, as `--json` gives it.
+#[derive(Serialize)]
+struct Complaint {
+    message: String,
+    /// What to do.
+    help: Option<String>,
+    /// Where it is, if it is at a place of a text.
+    line: Option<usize>,
+    column: Option<usize>,
+}
+
+/// The object of a file without an answer.
+#[derive(Serialize)]
+pub struct Unanswered {
+    file: String,
+    verdict: &'static str,
+    errors: Vec<Complaint>,
+}
+
+impl Unanswered {
+    /// Why there is no answer for a file.
+    pub fn new(file: &Path, failure: &Failure) -> Unanswered {
+        let errors = match failure {
+            Failure::Input(LoadError::Faulty(found)) => {
+                let mut finder = Finder::new(&found.source);
+                let errors = found.diagnostics.iter().filter(|remark| remark.severity == Severity::Error);
+                let complaint = |error: &Diagnostic| {
+                    let (Place { line, column, .. }, _) = finder.place(error);
+                    let (message, help) = (error.message.clone(), error.help.clone());
+                    Complaint { message, help, line: Some(line), column: Some(column) }
+                };
+                errors.map(complaint).collect()
+            }
+            failure => {
+                let (message, help) = failure.words();
+                vec![Complaint { message, help, line: None, column: None }]
+            }
+        };
+        Unanswered { file: words::path(file), verdict: "error", errors }
+    }
+}
+
+impl Failure {
+    /// What is wrong, and what to do, if it is not at a place of a text.
+    fn words(&self) -> (String, Option<String>) {
+        match self {
+            Failure::Usage(what, help) | Failure::Input(LoadError::Unfit(what, help)) => {
+                (what.clone(), Some(help.clone()))
+            }
+            Failure::Input(LoadError::Unreadable { path, error }) => {
+                (format!("cannot read {}: {}", words::path(path), explain(error)), None)
+            }
+            Failure::Input(LoadError::NoInitialState { path }) => {
+                let init = words::path(&path.with_extension("init"));
+                let help = format!("give --init STATE, such as --init '0|1,2', or write it to {init}");
+                (format!("{} has no initial state", words::path(path)), Some(help))
+            }
+            Failure::Input(error) => (error.to_string(), None),
+            Failure::NoEvidence(path, bad) => {
+                let help = "expected a file that --evidence wrote".to_string();
+                (format!("{}:{bad}", words::path(path)), Some(help))
+            }
+            Failure::Unwritable(path, error) => {
+                (format!("cannot write {}: {}", words::path(path), explain(error)), None)
+            }
+            Failure::Rejected(rejected) => {
+                let help = "this is a bug in allways and no verdict; please report it with the command and the input";
+                (rejected.to_string(), Some(help.to_string()))
+            }
+        }
+    }
+}
 
 /// Standard error.
 pub struct DiagnosticPrinter {
@@ -31,37 +105,17 @@ pub struct DiagnosticPrinter {
 impl DiagnosticPrinter {
     /// Says why there is no answer, and what that means for the exit code.
     pub fn report(&self, failure: &Failure) -> Exit {
-        match failure {
-            Failure::Usage(what, help) | Failure::Input(LoadError::Unfit(what, help)) => {
-                self.error(what, Some(help));
-            }
-            Failure::Input(LoadError::Faulty(found)) => self.diagnostics(found),
-            Failure::Input(LoadError::Unreadable { path, error }) => {
-                self.error(&format!("cannot read {}: {}", words::path(path), explain(error)), None);
-            }
-            Failure::Input(LoadError::NoInitialState { path }) => {
-                let init = words::path(&path.with_extension("init"));
-                let help = format!("give --init STATE, such as --init '0|1,2', or write it to {init}");
-                self.error(&format!("{} has no initial state", words::path(path)), Some(&help));
-            }
-            Failure::Input(LoadError::Stopped(reason)) => {
-                self.error(&format!("not read to the end: {reason}"), None);
-                return Exit::stopped(reason);
-            }
-            Failure::NoEvidence(path, bad) => {
-                let help = "expected a file that --evidence wrote";
-                self.error(&format!("{}:{bad}", words::path(path)), Some(help));
-            }
-            Failure::Unwritable(path, error) => {
-                self.error(&format!("cannot write {}: {}", words::path(path), explain(error)), None);
-            }
-            Failure::Rejected(rejected) => {
-                let help = "this is a bug in allways and no verdict; please report it with the command and the input";
-                self.error(&rejected.to_string(), Some(help));
-                return Exit::Bug;
-            }
+        if let Failure::Input(LoadError::Faulty(found)) = failure {
+            self.diagnostics(found);
+        } else {
+            let (what, help) = failure.words();
+            self.error(&what, help.as_deref());
         }
-        Exit::BadInput
+        match failure {
+            Failure::Input(LoadError::Stopped(reason)) => Exit::stopped(reason),
+            Failure::Rejected(_) => Exit::Bug,
+            _ => Exit::BadInput,
+        }
     }
 
     /// Says something that is not an error.

@@ -119,7 +119,7 @@ pub fn recheck(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
     let (verdict, reason, exit) = match &judged {
         Ok(()) => ("accepted", None, Exit::Success),
         Err(Rejection::Stopped(reason)) => ("unknown", Some(words::because(reason)), Exit::stopped(reason)),
-        Err(rejection) => ("rejected", Some(rejection.to_string()), Exit::Bug),
+        Err(rejection) => ("rejected", Some(rejection.to_string()), Exit::Rejected),
     };
     let (name, file) = (words::path(&arguments.evidence), words::path(&arguments.file));
     if arguments.json {
@@ -182,7 +182,7 @@ pub fn walk(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> 
         }
         Err(why) => {
             context.output.verdict("rejected", &format!("{name} is no run of {file} {why}"));
-            Exit::Bug
+            Exit::Rejected
         }
     };
     if !context.quiet && !table.header.is_empty() {

@@ -8,15 +8,19 @@ use std::process::ExitCode;
 pub enum Exit {
     /// 0: safe; for `reach`, all visible states are known, or all within the bounds asked for; for other commands, done.
     Success,
+    /// 1: a program is otherwise than it states (`test`), or not formatted (`fmt --check`).
+    Otherwise,
     /// 5: unknown. Time, memory, a bound, or the method gave up; the output says which.
     Unknown,
     /// 10: unsafe.
     Unsafe,
+    /// 20: evidence that was given to `certify` or `replay` is rejected.
+    Rejected,
     /// 130: interrupted; the output says what was known.
     Interrupted,
     /// 2: the arguments make no sense, or a file cannot be read, understood or written.
     BadInput,
-    /// 70: a bug of ours, or evidence that the checker rejects.
+    /// 70: a bug of ours; one is an engine whose evidence the checker rejects.
     Bug,
 }
 
@@ -25,8 +29,10 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Exit::Success => 0,
+            Exit::Otherwise => 1,
             Exit::Unknown => 5,
             Exit::Unsafe => 10,
+            Exit::Rejected => 20,
             Exit::Interrupted => 130,
             Exit::BadInput => 2,
             Exit::Bug => 70,
@@ -51,8 +57,8 @@ mod tests {
 
     #[test]
     fn the_worst_comes_last() {
-        let order = [Success, Unknown, Unsafe, Interrupted, BadInput, Bug];
+        let order = [Success, Otherwise, Unknown, Unsafe, Rejected, Interrupted, BadInput, Bug];
         assert!(order.is_sorted());
-        assert_eq!(order.map(super::Exit::code), [0, 5, 10, 130, 2, 70]);
+        assert_eq!(order.map(super::Exit::code), [0, 1, 5, 10, 20, 130, 2, 70]);
     }
 }

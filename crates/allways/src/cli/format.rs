@@ -3,15 +3,12 @@
 use super::arguments::Fmt;
 use super::exit::Exit;
 use super::{Context, Failure};
-use crate::load::{LoadError, SourceDiagnostics, read};
+use crate::load::{LoadError, SourceDiagnostics, is_standard_input, read};
 use crate::words;
 use allways_engines::Budget;
 use allways_lang::aw;
-use allways_model::task::Source;
 use std::fs;
-use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Runs the command. A file with errors is left as it is, and the others are formatted all the same.
 pub fn run(arguments: &Fmt, context: &mut Context) -> Result<Exit, Failure> {
@@ -24,8 +21,7 @@ pub fn run(arguments: &Fmt, context: &mut Context) -> Result<Exit, Failure> {
 }
 
 fn one(file: &Path, check: bool, context: &mut Context) -> Result<Exit, Failure> {
-    let piped = file.as_os_str() == "-";
-    let source = if piped { standard_input()? } else { read(file, &Budget::unlimited())? };
+    let source = read(file, &Budget::unlimited())?;
     let formatted = match aw::format(&source.text) {
         Ok(formatted) => formatted,
         Err(diagnostics) => {
@@ -37,20 +33,12 @@ fn one(file: &Path, check: bool, context: &mut Context) -> Result<Exit, Failure>
         if !same {
             context.output.emit(|out| writeln!(out, "{} is not formatted", words::path(file)));
         }
-        return Ok(if same { Exit::Success } else { Exit::Unknown });
+        return Ok(if same { Exit::Success } else { Exit::Otherwise });
     }
-    if piped {
+    if is_standard_input(file) {
         context.output.emit(|out| out.write_all(formatted.as_bytes()));
     } else if !same {
         fs::write(file, formatted).map_err(|error| Failure::Unwritable(file.to_path_buf(), error))?;
     }
     Ok(Exit::Success)
-}
-
-fn standard_input() -> Result<Source, Failure> {
-    let mut bytes = Vec::new();
-    let path = "standard input";
-    let unreadable = |error| LoadError::Unreadable { path: path.into(), error };
-    io::stdin().lock().read_to_end(&mut bytes).map_err(unreadable)?;
-    Ok(Source { name: path.to_string(), text: Arc::new(bytes) })
 }

@@ -22,7 +22,7 @@ pub fn run(arguments: &Replay, claim: &Claim, context: &mut Context) -> Result<E
     }
     if let Err(why) = claim.check(&Budget::unlimited()) {
         context.output.verdict("rejected", &format!("{name} is no run of {file} that goes wrong: {why}"));
-        return Ok(Exit::Bug);
+        return Ok(Exit::Rejected);
     }
     let schedule = match claim.schedule() {
         Ok(Some(schedule)) => schedule,

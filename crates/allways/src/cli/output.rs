@@ -36,8 +36,8 @@ impl Output {
         self.emit(|out| {
             if colored {
                 let color = match word {
-                    "safe" | "converged" | "accepted" | "bounded" => 32,
-                    "unsafe" | "rejected" => 31,
+                    "safe" | "converged" | "accepted" | "bounded" | "as stated" | "passed" => 32,
+                    "unsafe" | "rejected" | "otherwise" | "failed" => 31,
                     _ => 33,
                 };
                 writeln!(out, "\x1b[1;{color}m{word}\x1b[0m: {rest}")?;

@@ -30,6 +30,13 @@ pub struct Limits {
     pub memory: Option<usize>,
 }
 
+impl Limits {
+    /// These where they are given, else others.
+    pub fn or(self, others: Limits) -> Limits {
+        Limits { timeout: self.timeout.or(others.timeout), memory: self.memory.or(others.memory) }
+    }
+}
+
 /// One run under limits.
 pub struct Session {
     started: Instant,

@@ -1,0 +1,131 @@
+//! What users expect of every command: standard input, repeated options, objects for errors, programs that state their verdict.
+
+mod common;
+
+use common::{Run, allways, command, file, folder};
+use std::io::Write;
+use std::process::Stdio;
+
+const RACE: &str =
+    "shared 0..2 x; thread p[2] { 0..2 l = x; x = l + 1; done: skip; } never at(done) == 2 && x == 1;\n";
+
+/// Runs the program with a text on standard input.
+fn piped(arguments: &str, text: &str) -> Run {
+    let mut command = command(arguments);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("it reads");
+    Run::of(child.wait_with_output().expect("it ends"))
+}
+
+#[test]
+fn a_program_on_standard_input_is_checked() {
+    let run = piped("check - --json", RACE);
+    assert_eq!((run.code, run.json()["verdict"].as_str()), (10, Some("unsafe")), "{run:?}");
+    assert_eq!(run.json()["file"], "standard input");
+    let run = piped("check -", "thread p { y = 1; }\n");
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains("standard input:1:12"), "{run:?}");
+    let run = piped("check - --threads 1", RACE);
+    assert_eq!(run.code, 0, "the other options apply: {run:?}");
+}
+
+#[test]
+fn the_last_of_repeated_options_counts() {
+    let folder = folder("repeated");
+    let race = file(&folder, "race.aw", RACE);
+    assert_eq!(allways(&format!("check {race} --threads 2 --threads 1")).code, 0);
+    assert_eq!(allways(&format!("check {race} --threads 1 --threads 2")).code, 10);
+    let run = allways(&format!("check {race} --engine free --engine sandwich --json"));
+    assert_eq!(run.json()["engine"], "sandwich");
+}
+
+#[test]
+fn a_file_with_an_error_has_an_object() {
+    let folder = folder("objects");
+    let wrong = file(&folder, "wrong.aw", "shared bool x;\nthread p { x = 1 +; }\nthread q { z = x; }\n");
+    let race = file(&folder, "race.aw", RACE);
+    let run = allways(&format!("check --json {wrong} {race} nowhere.aw"));
+    assert_eq!(run.code, 2, "{run:?}");
+    let objects: Vec<serde_json::Value> =
+        run.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(objects.len(), 3, "one for each file: {run:?}");
+    assert_eq!(objects[0]["verdict"], "error");
+    assert_eq!(objects[0]["file"], wrong.as_str());
+    assert_eq!(
+        (&objects[0]["errors"][0]["line"], &objects[0]["errors"][0]["column"]),
+        (&2.into(), &19.into())
+    );
+    assert_eq!(objects[1]["verdict"], "unsafe");
+    assert_eq!(objects[2]["errors"][0]["message"], "cannot read nowhere.aw: there is no such file");
+    assert!(objects[2]["errors"][0]["line"].is_null());
+    for command in [format!("reach --json {wrong}"), format!("certify --json {wrong} {race}")] {
+        let run = allways(&command);
+        assert_eq!((run.code, run.json()["verdict"].as_str()), (2, Some("error")), "{run:?}");
+        assert!(run.err.contains("wrong.aw:2:19"), "and in words: {run:?}");
+    }
+}
+
+#[test]
+fn programs_are_as_they_state() {
+    let folder = folder("stated");
+    let text = |header: &str| format!("// Two threads\n{header}{RACE}");
+    let right = "//! verdict: unsafe\n//! violation: never\n//! switches: 2\n//! run: --threads 1 => safe\n";
+    file(&folder, "a.aw", text(right));
+    file(&folder, "notes.txt", "//! verdict: safe\n");
+    file(&folder, "silent.aw", RACE);
+    let run = allways(&format!("test {}", folder.display()));
+    assert_eq!((run.code, run.out.lines().count()), (0, 3), "{run:?}");
+    assert_eq!(
+        run.out.lines().last().and_then(|line| line.rsplit_once(" (")).map(|(line, _)| line),
+        Some("passed: 2 runs, 0 otherwise than stated, nothing stated in 1 file")
+    );
+
+    let inner = folder.join("inner");
+    std::fs::create_dir(&inner).expect("a folder");
+    for (name, header, found) in [
+        ("verdict.aw", "//! verdict: safe\n", "unsafe"),
+        ("switches.aw", "//! verdict: unsafe\n//! switches: 1\n", "unsafe, 2 switches"),
+        ("violation.aw", "//! verdict: unsafe\n//! violation: assert\n", "unsafe, never"),
+        ("run.aw", "//! run: --threads 1 => unsafe\n", "safe"),
+    ] {
+        let path = file(&inner, name, text(header));
+        let run = allways(&format!("test --json {path}"));
+        assert_eq!(run.code, 1, "{run:?}");
+        let object = run.json();
+        assert_eq!((&object["as_stated"], &object["found"]), (&false.into(), &found.into()), "{run:?}");
+    }
+    let run = allways(&format!("test {}", folder.display()));
+    assert_eq!(run.out.lines().filter(|line| line.starts_with("otherwise: ")).count(), 4, "{run:?}");
+    assert_eq!(run.code, 1);
+}
+
+#[test]
+fn a_statement_that_is_none_is_an_error() {
+    let folder = folder("statements");
+    for header in [
+        "//! verdikt: safe\n",
+        "//! verdict: sure\n",
+        "//! run: --threads 1\n",
+        "//! switches: two\n",
+        "//! run: --thread 1 => safe\n",
+        "//! options: --no-such-option\n//! verdict: safe\n",
+    ] {
+        let path = file(&folder, "x.aw", format!("{header}{RACE}"));
+        let run = allways(&format!("test {path}"));
+        assert_eq!(run.code, 2, "{header}: {run:?}");
+        assert!(run.err.contains("x.aw"), "{header}: {run:?}");
+    }
+    let prose =
+        file(&folder, "prose.aw", format!("//! A race: both read first\n//! verdict: unsafe\n{RACE}"));
+    assert_eq!(allways(&format!("test {prose}")).code, 0);
+}
+
+#[test]
+fn a_file_that_is_not_formatted_has_a_code_of_its_own() {
+    let folder = folder("formatted");
+    let untidy = file(&folder, "untidy.aw", "shared   bool x; thread p{x=true;}\n");
+    assert_eq!(allways(&format!("fmt --check {untidy}")).code, 1);
+    assert_eq!(allways(&format!("fmt {untidy}")).code, 0);
+    assert_eq!(allways(&format!("fmt --check {untidy}")).code, 0);
+}
