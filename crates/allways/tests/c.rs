@@ -317,3 +317,50 @@ fn the_output_of_a_preprocessor_is_read_as_it_is_under_any_name() {
     let run = allways(&format!("check {path} --cpp /bin/false"));
     assert!(run.code == 10 && run.verdict().contains("line 8"), "{run:?}");
 }
+
+/// A driver whose interrupt is asked for before the device is set up, with functions that have nothing to do with that and make
+/// it too large to be read as a whole.
+fn large_driver(set_up: &str) -> String {
+    let mut text = "typedef unsigned long pthread_t;
+        int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
+        void reach_error(void); int __VERIFIER_nondet_int(void); void *malloc(unsigned long); void *get_control(void);
+        struct device { int words[64]; void *reset; int state; }; struct device *all[4];\n"
+        .to_string();
+    for number in 0..100 {
+        text += &format!("void transfer{number}(struct device *d, int n) {{ int i; for (i = 0; i < n; i++) ");
+        text += &format!(
+            "d->words[i % 64] = d->words[(i + {number}) % 64] * 3 + __VERIFIER_nondet_int(); d->state = n; }}\n"
+        );
+    }
+    text += "void check(int holds) { if (!holds) reach_error(); }
+        void *interrupt(void *data) { struct device *d = data; void *reset = d->reset;
+          if (__VERIFIER_nondet_int() > 100) check(reset == d->reset); else {";
+    (0..100).for_each(|number| text += &format!(" transfer{number}(d, {number});"));
+    text += "} return 0; }
+        int probe(struct device *d) { pthread_t t; d->reset = 0; if (__VERIFIER_nondet_int() < 0) return -1;
+          pthread_create(&t, 0, interrupt, d);";
+    text += set_up;
+    (0..100).for_each(|number| text += &format!(" transfer{number}(d, {number});"));
+    text + " pthread_join(t, 0); return 0; }
+        int main(void) { all[0] = malloc(sizeof(struct device)); probe(all[0]); return 0; }\n"
+}
+
+#[test]
+fn a_bug_is_found_in_a_program_that_is_too_large() {
+    let folder = folder("c-large");
+    let path = folder.join("driver.i");
+    fs::write(&path, large_driver("d->reset = get_control(); if (!d->reset) return -1;")).expect("a file");
+    let options = "--property unreach-call --data-model ilp32 --timeout 120s";
+    let evidence = folder.join("evidence");
+    let run =
+        allways(&format!("check {} {options} --json --evidence {}", path.display(), evidence.display()));
+    let json = run.json();
+    assert_eq!((&json["verdict"], &json["certified"]), (&"unsafe".into(), &true.into()), "{run:?}");
+    let about = "--property unreach-call --data-model ilp32";
+    let run = allways(&format!("certify {} {} {about}", path.display(), evidence.display()));
+    assert_eq!(run.code, 0, "{run:?}");
+    fs::write(&path, large_driver("")).expect("a file");
+    let run = allways(&format!("check {} {options}", path.display()));
+    assert_eq!(run.code, 5, "{run:?}");
+    assert!(run.err.contains("only what leads to an assertion is followed"), "{run:?}");
+}

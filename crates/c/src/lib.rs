@@ -2,7 +2,7 @@
 //!
 //! The way of a text: [`source`] runs the preprocessor where one is needed and keeps the way back from its lines to those
 //! of the user; [`annotations`] makes calls of assertions in comments; `normalise` takes out what the parser does not read;
-//! [`sema`] resolves names and types ([`typed`]); [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
+//! [`sema`] resolves names and types ([`typed`]); [`near`] cuts what is too large to be read as a whole; [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
 //! `races` watches for data races if they are asked for; [`fuse`](mod@fuse) joins the steps that no other thread can see.
 
 pub mod annotations;
@@ -21,6 +21,7 @@ mod lexer;
 pub mod library;
 mod localise;
 pub mod lower;
+pub mod near;
 mod normalise;
 mod parse;
 pub mod pointers;
@@ -58,7 +59,9 @@ pub fn read(
 ) -> Result<Lowered, Vec<CError>> {
     let text = annotations::written_out(text)
         .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
-    let unit = strings::analyse(&text, map, model)?;
+    let mut unit = strings::analyse(&text, map, model)?;
+    let is_cut =
+        Property::named("unreach-call") == Some(property) && near::cut(&mut unit, near::MOST_EXPRESSIONS);
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
     if !lowered.given.is_empty() {
         lowered.given_here = irrelevant::depends(&lowered.program, &lowered.given);
@@ -74,7 +77,9 @@ pub fn read(
     lowered.exact = few.map(|few| few.program);
     // What may do more may also move where the program cannot, so that it says nothing about deadlocks.
     let safety = !property.deadlocks;
-    let any = if safety { lower::lower_any(&unit, property) } else { None };
+    // Nothing is proved of a part.
+    let provable = safety && !is_cut;
+    let any = if provable { lower::lower_any(&unit, property) } else { None };
     if let Some(mut any) = any {
         if property.races {
             races::watch(&mut any);
@@ -82,7 +87,7 @@ pub fn read(
         lowered.assumed = any.assumed;
         lowered.coarse = finish(&mut any.program, true, true).or(Some(any.program));
     }
-    let coarse = finish(&mut lowered.program, safety && lowered.coarse.is_none(), safety);
+    let coarse = finish(&mut lowered.program, provable && lowered.coarse.is_none(), safety);
     lowered.coarse = lowered.coarse.or(coarse);
     if let Some(exact) = &mut lowered.exact {
         finish(exact, false, safety);

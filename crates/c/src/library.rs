@@ -104,7 +104,10 @@ pub fn keeps(name: &str, position: usize) -> bool {
 /// Whether a function shows which of several threads calls it, or creates something for that thread.
 pub fn tells_apart(name: &str) -> bool {
     matches!(flow(name), Flow::Allocates | Flow::StartsThread { .. })
-        || matches!(name, "pthread_self" | "thrd_current" | "pthread_getspecific" | "tss_get")
+        || matches!(
+            name,
+            "pthread_self" | "thrd_current" | "__VERIFIER_tid" | "pthread_getspecific" | "tss_get"
+        )
 }
 
 /// Whether a function belongs to the thread library: what it accesses takes no part in data races.

@@ -208,6 +208,8 @@ struct Lowering<'u> {
     constants: HashMap<VariableId, i128>,
     /// Local variables that are written by nothing but their declaration or a call.
     steady: HashSet<VariableId>,
+    /// Parameters that keep the address of a function that they are given, while their function is inlined.
+    functions: HashMap<VariableId, FunctionId>,
     /// Variables that only input changes, and their initial values.
     likely: HashMap<VariableId, i128>,
     /// Accesses through pointers, by class, to be checked against the objects there.
@@ -325,6 +327,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         thread_arrays: HashMap::new(),
         pointers,
         constants,
+        functions: HashMap::new(),
         likely,
         steady,
         objects: Vec::new(),

@@ -207,6 +207,8 @@ pub enum StmtKind {
     Asm(Vec<Expr>, Option<Reading>),
     /// `;`
     Empty,
+    /// Where the program is not followed any further, and why.
+    Beyond(&'static str),
 }
 
 /// What inline assembly reads from outside of the program.

@@ -42,7 +42,7 @@ pub fn statement<'a>(stmt: &'a Stmt, see: &mut dyn FnMut(&'a Expr)) {
                 expression(place, see);
             }
         }
-        StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => {}
+        StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty | StmtKind::Beyond(_) => {}
     }
 }
 

@@ -478,3 +478,65 @@ fn a_thread_starts_with_the_function_that_a_pointer_says() {
         ),
     ]);
 }
+
+/// The memory order that keeps a program from being called safe.
+fn weak_order(text: &str) -> Option<&'static str> {
+    let text = format!("{PRELUDE}int unused;\n{text}\n");
+    let map = allways_c::source::LineMap::identity(text.as_bytes());
+    let property = allways_c::property::Property::named("unreach-call").expect("a property");
+    let read = allways_c::read(text.as_bytes(), &map, allways_c::typed::DataModel::Lp64, property);
+    read.unwrap_or_else(|errors| panic!("{errors:?}")).weak.map(|(_, order)| order)
+}
+
+#[test]
+fn relaxed_operations_on_one_location_are_interleavings() {
+    let program = |shared: &str, run: &str, rest: &str| {
+        format!(
+            "{shared} void *run(void *p) {{ {run} return 0; }}
+             int main(void) {{ pthread_t t, u; pthread_create(&t, 0, run, 0); pthread_create(&u, 0, run, 0); {rest} return 0; }}"
+        )
+    };
+    let add = "__atomic_fetch_add(&x, 1, 0);";
+    let join = "pthread_join(t, 0); if (x > 3) reach_error();";
+    assert_eq!(weak_order(&program("int x;", add, join)), None);
+    assert_eq!(weak_order(&program("int x, before = 1;", &format!("int i = before; {add}"), join)), None);
+    // A second location, of any kind, may be seen in another order.
+    let flag =
+        |access: &str| weak_order(&program("int x, y; pthread_mutex_t m;", &format!("{add} {access}"), join));
+    assert!(flag("y = 1; if (y) reach_error();").is_some());
+    assert!(flag("if (__atomic_load_n(&y, 0)) __atomic_store_n(&y, 2, 0);").is_some());
+    assert!(flag("pthread_mutex_lock(&m); pthread_mutex_unlock(&m);").is_some());
+    assert!(
+        weak_order(&program("int x[2];", "__atomic_fetch_add(&x[0], 1, 0); if (x[1]) x[1]++;", "")).is_some()
+    );
+    assert!(weak_order(&program("int x, y;", &format!("{add} if (y) reach_error();"), "y = x;")).is_some());
+}
+
+#[test]
+fn who_starts_threads_for_others_starts_what_it_is_given() {
+    let start = "pthread_t start(void *(*run)(void *), int *data) { pthread_t t; pthread_create(&t, 0, run, data); return t; }";
+    compare(&[
+        (
+            &[3],
+            &format!(
+                "{start} void *one(void *p) {{ result += 1; return 0; }}
+                 void *two(void *p) {{ pthread_join(start(one, p), 0); result += 2; return 0; }}
+                 int main(void) {{ int i; pthread_join(start(two, &i), 0); }}"
+            ),
+        ),
+        (
+            &[5],
+            "int twice(int n) { return 2 * n; } int more(int n) { return n + 1; }
+             int apply(int (*f)(int), int n) { return f(n); } int both(int (*f)(int), int n) { return apply(f, apply(more, n)); }
+             int main(void) { result = apply(more, both(twice, 1)); }",
+        ),
+        (
+            // A parameter that is changed, or whose address is known, is not what it was given.
+            &[7],
+            "int twice(int n) { return 2 * n; } int more(int n) { return n + 1; } typedef int (*function)(int);
+             int other(function f, int n) { f = more; return f(n); } void set(function *f) { *f = more; }
+             int changed(function f, int n) { set(&f); return f(n); }
+             int main(void) { result = other(twice, 2) + changed(twice, 3); }",
+        ),
+    ]);
+}

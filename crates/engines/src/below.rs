@@ -9,6 +9,7 @@
 //! * [`inputs`]: programs with wide inputs, these as formulas, with a bound on delays;
 //! * [`diagrams`]: programs with many Booleans, sets of values as decision diagrams, few contexts first;
 //! * [`walks`]: single runs under random schedules;
+//! * [`points`]: every schedule, states at rare combinations of points of control first;
 //! * [`capped`]: few states for each visible state, to witness as many as possible;
 //! * [`shortest`]: from a run to a bad state, one with the fewest context switches and steps.
 
@@ -18,6 +19,7 @@ pub mod diagrams;
 pub mod free;
 pub mod inputs;
 pub mod orbits;
+pub mod points;
 pub mod rounds_delays;
 pub mod schedules;
 pub mod shortest;

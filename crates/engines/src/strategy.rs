@@ -3,7 +3,7 @@
 //! [`auto`] is the strategy that is used where no engine is named. It first asks about any number of threads, which is a
 //! proof or nothing; then about one thread, two, three, four, by a [`portfolio`] of engines; and at last it counts
 //! threads for as long as that may take. Integers, without bounds or those of a machine, are proved beside all this, by views;
-//! and bugs are looked for by random runs, behind wide inputs by executions with symbolic inputs, and among many Booleans by
+//! and bugs are looked for by random runs and at rare points of control, behind wide inputs by executions with symbolic inputs, and among many Booleans by
 //! decision diagrams.
 //!
 //! Claims race unchecked, so that a checker does not compete with the losers for the processor; before anything rests on a
@@ -16,6 +16,7 @@ use crate::below::diagrams::{Diagrams, has_many_booleans};
 use crate::below::free::Free;
 use crate::below::inputs::{SymbolicInputs, has_wide_inputs};
 use crate::below::orbits::{self, Orbits};
+use crate::below::points::Points;
 use crate::below::walks::Walks;
 use crate::budget::Budget;
 use crate::confirm::confirm;
@@ -95,6 +96,11 @@ const WALKS_HEAD_START: Duration = Duration::from_secs(3);
 /// and memory from those that prove.
 const WALKS_BUDGETS: [Duration; 3] =
     [Duration::from_millis(300), Duration::from_millis(1000), Duration::from_secs(8)];
+
+/// How long the other engines are alone before rare combinations of points of control are looked for, and how long that is done,
+/// with each number of threads if that is open.
+const POINTS_HEAD_START: Duration = Duration::from_secs(2);
+const POINTS_BUDGETS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
 
 /// How long deadlocks are looked for in programs with integers, of which nothing here proves that there are none.
 const INTEGER_DEADLOCK_BUDGET: Duration = Duration::from_secs(5);
@@ -444,6 +450,9 @@ pub fn auto(forms: &Forms) -> Strategy {
         let runs =
             |budget| Strategy::Grow(budget, Box::new(Strategy::Run(&Walks).certified().within(budget)));
         lanes.push((WALKS_HEAD_START, Strategy::Then(WALKS_BUDGETS.map(runs).to_vec()).tried()));
+        let rare =
+            |budget| Strategy::Grow(budget, Box::new(Strategy::Run(&Points).certified().within(budget)));
+        lanes.push((POINTS_HEAD_START, Strategy::Then(POINTS_BUDGETS.map(rare).to_vec()).tried()));
     }
     Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: true }
 }

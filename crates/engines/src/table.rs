@@ -24,6 +24,7 @@ const ENGINES: &[&dyn Engine] = &[
     &crate::below::rounds_delays::RoundsDelays,
     &crate::below::contexts::ContextsEngine,
     &crate::below::walks::Walks,
+    &crate::below::points::Points,
     &crate::below::schedules::engine::Schedules,
     &crate::below::inputs::SymbolicInputs,
     &crate::below::diagrams::Diagrams,

@@ -124,7 +124,7 @@ fn corpus() {
 fn decides(engine: &dyn Engine, entry: &corpus::Entry) -> bool {
     let infinite = entry.concrete == Some(Count::Infinite);
     match engine.info().name {
-        "tops" | "rounds-delays" | "contexts" | "walks" => false,
+        "tops" | "rounds-delays" | "contexts" | "walks" | "points" => false,
         name if name.starts_with("modular") => false,
         "free" | "scheme1" => !infinite,
         // The explicit one does not end where a context reaches infinitely many states, and neither tells where a

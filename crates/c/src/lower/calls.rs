@@ -20,9 +20,12 @@ impl Lowering<'_> {
         if let ExprKind::Function(function) = callee.kind {
             return self.call_function(call, function, arguments);
         }
+        let callees = self.pointers.callees(callee);
+        if let Some(function) = self.constant_function(callee).filter(|function| callees.contains(function)) {
+            return self.call_function(call, function, arguments);
+        }
         let pointer = self.value(callee)?;
         let pointer = self.kept(pointer, call.span)?;
-        let callees = self.pointers.callees(callee);
         let others: Vec<FunctionId> = self.pointers.started(callee);
         if callees.is_empty() {
             return refuse(call.span, "a call through a pointer that points to no function that is known");
@@ -131,9 +134,16 @@ impl Lowering<'_> {
         });
         let steady: Vec<(VariableId, i128)> = steady.collect();
         self.constants.extend(steady.iter().copied());
+        let functions = called.parameters.iter().zip(arguments).filter_map(|(&parameter, argument)| {
+            let value = self.constant_function(argument).filter(|_| self.steady.contains(&parameter))?;
+            Some((parameter, value))
+        });
+        let functions: Vec<(VariableId, FunctionId)> = functions.collect();
+        self.functions.extend(functions.iter().copied());
         let allocates = self.allocated.get(&std::ptr::from_ref(call)).cloned();
         let results = self.inline_with(function, bound, values, allocates, span);
         steady.iter().for_each(|(parameter, _)| _ = self.constants.remove(parameter));
+        functions.iter().for_each(|(parameter, _)| _ = self.functions.remove(parameter));
         results
     }
 

@@ -3,13 +3,14 @@
 use super::Lowering;
 use crate::pointers::{Pointers, root};
 use crate::slots;
-use crate::typed::{Binary, Expr, ExprKind, StmtKind, Storage, Type, Unary, Unit, VariableId};
+use crate::typed::{Binary, Expr, ExprKind, FunctionId, StmtKind, Storage, Type, Unary, Unit, VariableId};
 use crate::walk;
 use std::collections::{HashMap, HashSet};
 
 /// The integers that have one value: of those that live for the whole run, those that are never written and whose address is
 /// not taken, and those that are never written by a name but whose address is taken; and local ones of the first kind that are
-/// declared with a constant. And the local ones that are written by nothing but a declaration or a call.
+/// declared with a constant. And the local ones, and local pointers to functions, that are written by nothing but a declaration or
+/// a call.
 pub(super) fn find(
     unit: &Unit,
     pointers: &Pointers,
@@ -56,7 +57,10 @@ pub(super) fn find(
     };
     let steady = |&(number, variable): &(usize, &crate::typed::Variable)| {
         let id = VariableId(number);
-        let local = matches!((&variable.ty, &variable.storage), (Type::Int(_), Storage::Automatic(_)));
+        let is_function =
+            matches!(&variable.ty, Type::Pointer(to) if matches!(to.plain(), Type::Function(_)));
+        let scalar = is_function || matches!(variable.ty, Type::Int(_));
+        let local = scalar && matches!(variable.storage, Storage::Automatic(_));
         local && !written.contains(&id) && !taken.contains(&id)
     };
     let steady =
@@ -67,6 +71,20 @@ pub(super) fn find(
 }
 
 impl Lowering<'_> {
+    /// The function whose address an expression is, whatever happens.
+    pub(super) fn constant_function(&self, expr: &Expr) -> Option<FunctionId> {
+        match &walk::through_casts(expr).kind {
+            ExprKind::Function(function) => Some(*function),
+            ExprKind::AddressOf(place) => self.constant_function(place),
+            ExprKind::Load(place) => match place.kind {
+                ExprKind::Variable(variable) => self.functions.get(&variable).copied(),
+                ExprKind::Function(function) => Some(function),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The value of an expression that is constant.
     pub(super) fn constant_value(&self, expr: &Expr) -> Option<i128> {
         let wrap = |value: i128| match expr.ty.plain() {

@@ -11,11 +11,12 @@ use super::lifetimes::Mortal;
 use super::moves::{MOVE, Way, along};
 use super::places::{address_number, binary, plus};
 use super::{ADDRESSES, Access, Lowered, Lowering, Model, PART_BITS, Part, REGION, Result, refuse};
-use crate::concurrent::Concurrent;
+use crate::concurrent::{Concurrent, locations_of};
 use crate::slots::{self, Kind};
 use crate::typed::Type;
 use allways_model::program::{
-    Binary, LocationId, Op, Place, Program, Slot, Span, Target, Type as Values, Value, Variable,
+    Binary, Count, LocationId, Op, Place, Program, Slot, Span, Target, TemplateId, Type as Values, Value,
+    Variable,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -252,10 +253,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where `main` is alone, all memory orders are the same. Elsewhere a weak one is noted; it may not order the accesses
+    /// Where `main` is alone, all memory orders are the same, and where threads share one memory location. Elsewhere a weak one is noted; it may not order the accesses
     /// around it, and since races that are there for this reason only would not be seen, it is then not followed.
     fn judge_weak_orders(&mut self, program: &mut Program) {
         let weak = std::mem::take(&mut self.weak);
+        if !self.property.races && is_about_one_location(program) {
+            return;
+        }
         let concurrent = (!weak.is_empty()).then(|| Concurrent::of(program));
         for (locations, span, order) in weak {
             if locations.iter().all(|&location| concurrent.as_ref().is_some_and(|one| one.is_alone(location)))
@@ -399,6 +403,39 @@ fn typed(mut op: Op, shared: &[Variable], locals: &[Variable]) -> Op {
         }
     }
     op
+}
+
+/// Whether there is at most one slot that several threads access and someone writes, those aside by which threads are created and
+/// joined, which order what is before and after. Then every execution that a memory model of C allows is an interleaving: the
+/// accesses to one location are ordered as each thread makes them and as threads are created and joined (C11, 5.1.2.4,
+/// 15 to 18), whatever their memory orders, and all other accesses are ordered by happening before each other.
+fn is_about_one_location(program: &Program) -> bool {
+    let slots = program.shared_slots();
+    let (mut users, mut written) = (vec![0_usize; slots], vec![false; slots]);
+    for (number, template) in program.templates.iter().enumerate() {
+        let is_one = !template.spawned && template.count == Count::Fixed(1) && !template.vanishes;
+        let mut used = vec![false; slots];
+        for location in locations_of(program, TemplateId(number)) {
+            for edge in &program.locations[location].edges {
+                edge.op.shared_accesses(&mut |slot, length, writes| {
+                    used[slot..slot + length].fill(true);
+                    written[slot..slot + length].iter_mut().for_each(|written| *written |= writes);
+                });
+            }
+        }
+        for (users, _) in users.iter_mut().zip(used).filter(|(_, used)| *used) {
+            *users += if is_one { 1 } else { 2 };
+        }
+    }
+    // A gap between objects is nothing that can be accessed.
+    let orders = |name: &str| {
+        ["#ended", "#returned", "#created", "#argument", "#gap"].iter().any(|prefix| name.starts_with(prefix))
+    };
+    let contested = |variable: &Variable| {
+        let slots = variable.slot..variable.slot + variable.slots();
+        slots.filter(|&slot| users[slot] > 1 && written[slot]).count()
+    };
+    program.shared.iter().filter(|variable| !orders(&variable.name)).map(contested).sum::<usize>() <= 1
 }
 
 fn object_span(lowering: &Lowering<'_>, object: usize) -> Span {

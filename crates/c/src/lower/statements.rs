@@ -81,6 +81,7 @@ impl Lowering<'_> {
         }
         match &stmt.kind {
             StmtKind::Empty => {}
+            StmtKind::Beyond(why) => return refuse(span, *why),
             StmtKind::Expr(expr) => self.effect(expr)?,
             StmtKind::Declare(variable, initial) => self.declare(*variable, initial.as_deref(), span)?,
             StmtKind::Block(body) => self.block_of(body)?,

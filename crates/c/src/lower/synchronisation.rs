@@ -135,7 +135,7 @@ impl Lowering<'_> {
                 Ok(vec![])
             }
             "__builtin_expect" => Ok(vec![self.value(argument(0)?)?]),
-            "pthread_self" | "thrd_current" => match (self.body.thread, self.body.many) {
+            "pthread_self" | "thrd_current" | "__VERIFIER_tid" => match (self.body.thread, self.body.many) {
                 (_, true) => refuse(span, "one of any number of threads asks which one it is"),
                 _ if self.body.is_procedure => {
                     refuse(span, "a recursive function asks which thread calls it")

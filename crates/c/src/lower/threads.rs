@@ -257,7 +257,10 @@ impl Lowering<'_> {
                 }
             }
             ExprKind::Function(function) => vec![*function],
-            _ => self.pointers.started(started),
+            _ => match self.constant_function(started) {
+                Some(function) => vec![function],
+                None => self.pointers.started(started),
+            },
         };
         match functions[..] {
             [function] => self.start_thread(to, function, argument, span),

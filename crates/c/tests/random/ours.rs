@@ -37,7 +37,7 @@ pub fn programs(text: &str) -> Result<[Program; 2], String> {
 }
 
 /// Zero for what has any value at first: the programs do not read it.
-fn initialise(program: &mut Program) {
+pub fn initialise(program: &mut Program) {
     let locals = program.procedures.iter_mut().flat_map(|procedure| &mut procedure.locals);
     for variable in program.shared.iter_mut().chain(locals) {
         let least = variable.ty.bounds().map_or(0, |(low, high)| 0.clamp(low, high));
