@@ -146,7 +146,7 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
             Some(_) => INSTANCE_SHORTENING_BUDGET,
             None => Duration::MAX,
         };
-        shortened = shorten(&forms, &mut outcome, &budget.within(share));
+        shortened = shorten(&forms, &mut outcome, started.elapsed(), &budget.within(share));
     }
     if let Some(rejected) = outcome.rejected {
         return Err(rejected.into());

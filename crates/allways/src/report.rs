@@ -118,6 +118,9 @@ pub struct CounterexampleRows {
     /// Whether there is none with fewer context switches, or as many and fewer steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortest: Option<bool>,
+    /// Why the search for a better one ended early, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortening_stopped: Option<String>,
     /// Of a counter system, how many threads it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
@@ -237,7 +240,7 @@ impl Report {
             Verdict::Unsafe(counterexample) => {
                 report.verdict = "unsafe";
                 report.evidence = Some(counterexample.kind());
-                answer.unsafe_by(counterexample, shortened.minimal, &mut report);
+                answer.unsafe_by(counterexample, shortened, &mut report);
             }
             Verdict::Unknown(reason) => {
                 report.reason = Some(reason.to_string());
@@ -348,7 +351,7 @@ impl Answer<'_> {
         report.details.extend([words::size(certificate), "certified".to_string()]);
     }
 
-    fn unsafe_by(&self, counterexample: &Counterexample, minimal: bool, report: &mut Report) {
+    fn unsafe_by(&self, counterexample: &Counterexample, shortened: &Shortened, report: &mut Report) {
         match (counterexample, &self.source) {
             (Counterexample::Run(run), _) => {
                 let Some(counters) = self.forms.counters() else { return };
@@ -364,7 +367,7 @@ impl Answer<'_> {
             }
             (Counterexample::Trace(trace), Some((source, states))) => {
                 let Ok(form) = self.forms.pushdown() else { return };
-                let rows = CounterexampleRows::of_source(&*form.system, trace, (source, states), minimal);
+                let rows = CounterexampleRows::of_source(&*form.system, trace, (source, states), shortened);
                 report.sentence = format!("{}: {}", self.file(), source.end);
                 report.details = vec![
                     words::count(source.steps.len() as u128, "step"),
@@ -372,6 +375,7 @@ impl Answer<'_> {
                     report.engine.to_string(),
                 ];
                 report.details.extend(self.taken(report));
+                report.details.extend(words::shortened(shortened));
                 report.details.push("certified".to_string());
                 report.table = Some(source_table(source));
                 report.counterexample = Some(rows);
@@ -384,11 +388,12 @@ impl Answer<'_> {
                 report.sentence = format!("{} reaches {bad} in {steps}", self.file());
                 let switches = words::count(trace.switches() as u128, "context switch");
                 report.details = vec![report.engine.to_string(), switches];
-                report.details.extend(minimal.then(|| "shortest".to_string()));
+                report.details.extend(shortened.minimal.then(|| "shortest".to_string()));
+                report.details.extend(words::shortened(shortened));
                 report.details.push("certified".to_string());
                 let text = self.forms.task().map(|task| task.source.text.clone()).unwrap_or_default();
                 report.table = Some(trace_table(system, trace, &text));
-                report.counterexample = Some(CounterexampleRows::of_trace(system, trace, minimal));
+                report.counterexample = Some(CounterexampleRows::of_trace(system, trace, shortened));
             }
         }
     }
@@ -419,7 +424,7 @@ impl CounterexampleRows {
         system: &dyn Pushdown,
         trace: &Trace,
         (source, states): (&SourceTrace, &[String]),
-        minimal: bool,
+        shortened: &Shortened,
     ) -> CounterexampleRows {
         let steps = source.steps.iter().zip(states).map(|(step, state)| StepRow {
             thread: Some(step.thread),
@@ -437,12 +442,13 @@ impl CounterexampleRows {
             violation: Some(source.kind),
             end: Some(source.end.clone()),
             switches: Some(source.switches()),
-            shortest: Some(minimal),
+            shortest: Some(shortened.minimal),
+            shortening_stopped: words::shortened(shortened),
             ..CounterexampleRows::of(show_state(system, &trace.initial), steps)
         }
     }
 
-    fn of_trace(system: &dyn Pushdown, trace: &Trace, minimal: bool) -> CounterexampleRows {
+    fn of_trace(system: &dyn Pushdown, trace: &Trace, shortened: &Shortened) -> CounterexampleRows {
         let steps = trace.steps.iter().map(|step| StepRow {
             thread: Some(step.thread),
             state: show_state(system, &step.state),
@@ -451,7 +457,8 @@ impl CounterexampleRows {
         });
         CounterexampleRows {
             switches: Some(trace.switches()),
-            shortest: Some(minimal),
+            shortest: Some(shortened.minimal),
+            shortening_stopped: words::shortened(shortened),
             ..CounterexampleRows::of(show_state(system, &trace.initial), steps)
         }
     }
@@ -474,7 +481,16 @@ impl CounterexampleRows {
         let trace: Vec<StepRow> = std::iter::once(initial).chain(steps).collect();
         let steps = trace.len() - 1;
         let (violation, end, switches) = (None, None, None);
-        CounterexampleRows { violation, end, steps, switches, shortest: None, threads: None, trace }
+        CounterexampleRows {
+            violation,
+            end,
+            steps,
+            switches,
+            shortest: None,
+            shortening_stopped: None,
+            threads: None,
+            trace,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How things are said: durations, sizes, reasons, names.
 
+use allways_engines::confirm::Shortened;
 use allways_evidence::{Certificate, StopReason};
 use allways_model::counters::{Counters, Shared};
 use allways_model::notation::{show_pattern, show_visible};
@@ -42,6 +43,18 @@ pub fn because(reason: &StopReason) -> String {
         StopReason::Bound(bound) => format!("only what lies within {bound} was explored"),
         StopReason::Time | StopReason::Memory | StopReason::GaveUp(_) => reason.to_string(),
     }
+}
+
+/// That a trace may not be the shortest, since the search for a better one ended early; what ended it.
+pub fn shortened(shortened: &Shortened) -> Option<String> {
+    let allowed = match shortened.stopped.as_ref()? {
+        StopReason::Time => duration(shortened.time),
+        StopReason::Memory => "the memory limit".to_string(),
+        StopReason::Interrupted => "the interruption".to_string(),
+        StopReason::Bound(bound) => bound.clone(),
+        StopReason::GaveUp(why) => return Some(format!("not shortened further, because {why}")),
+    };
+    Some(format!("shortened as far as {allowed} allowed"))
 }
 
 /// What a certificate says about the number of threads, if that is not fixed.

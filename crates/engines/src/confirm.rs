@@ -1,6 +1,6 @@
 //! From a claim to an answer: evidence through the checkers of `allways-evidence`, and counterexamples made short.
 
-use crate::below::shortest::{Shortest, shortest};
+use crate::below::shortest::{Effort, Shortest, shortest};
 use crate::budget::Budget;
 use crate::engine::{EvidenceRejected, Outcome, Question, VisibleStates};
 use crate::forms::Forms;
@@ -90,16 +90,19 @@ pub fn confirm(forms: &Forms, outcome: &mut Outcome, budget: &Budget) {
 }
 
 /// How an accepted counterexample was made short.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Shortened {
     /// Whether it has the fewest context switches of all, and among those the fewest steps. If not, this is not known.
     pub minimal: bool,
+    /// Why not all that could be better was looked at, if it was not.
+    pub stopped: Option<StopReason>,
     /// How long it took.
     pub time: Duration,
 }
 
-/// Replaces an accepted trace by the shortest one that is found, once that is accepted, too.
-pub fn shorten(forms: &Forms, outcome: &mut Outcome, budget: &Budget) -> Shortened {
+/// Replaces an accepted trace by the shortest one that is found, once that is accepted, too. The longer it took to find one, the
+/// longer it may take to make it short: half of the time that was `used`, or a few seconds.
+pub fn shorten(forms: &Forms, outcome: &mut Outcome, used: Duration, budget: &Budget) -> Shortened {
     let forms = forms.of(outcome);
     let Verdict::Unsafe(Counterexample::Trace(known)) = &mut outcome.verdict else {
         return Shortened::default();
@@ -107,7 +110,9 @@ pub fn shorten(forms: &Forms, outcome: &mut Outcome, budget: &Budget) -> Shorten
     let Ok(form) = forms.pushdown() else { return Shortened::default() };
     let (system, property) = (&*form.system, &form.question.property);
     let started = Instant::now();
-    let Shortest { trace, minimal } = shortest(system, property, known, budget);
+    let effort = Effort::default();
+    let effort = Effort { patience: effort.patience.max(used / 2), ..effort };
+    let Shortest { trace, minimal, stopped } = shortest(system, property, known, effort, budget);
     let time = started.elapsed();
     let judged = replay(system, property, &trace);
     outcome.checking += started.elapsed() - time;
@@ -115,10 +120,10 @@ pub fn shorten(forms: &Forms, outcome: &mut Outcome, budget: &Budget) -> Shorten
         Ok(()) => {
             *known = trace;
             // With other inputs there may be a shorter one.
-            Shortened { minimal: minimal && !forms.has_inputs(), time }
+            Shortened { minimal: minimal && !forms.has_inputs(), stopped, time }
         }
         // It rests on rules that may be missing, and the known one does not.
-        Err(Rejection::Stopped(_)) => Shortened { minimal: false, time },
+        Err(Rejection::Stopped(_)) => Shortened { minimal: false, stopped, time },
         Err(rejection) => {
             let (engine, claim) = ("shortest", "unsafe");
             outcome.rejected = Some(EvidenceRejected { engine, claim, why: rejection.to_string() });

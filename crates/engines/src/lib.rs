@@ -26,7 +26,7 @@ pub mod store;
 pub mod strategy;
 pub mod table;
 
-pub use below::shortest::{Shortest, shortest};
+pub use below::shortest::{Effort, Shortest, shortest};
 pub use budget::{Budget, Progress};
 pub use engine::{Engine, EvidenceRejected, Figures, Info, Outcome, PushdownEngine, Question};
 pub use forms::Forms;

@@ -79,13 +79,17 @@ use allways_model::property::Property;
 use allways_model::pushdown::{EMPTY, Pushdown, Rule, Shared, State, Symbol};
 use bad::Bad;
 use mover::{Fault, Gap, Mover, effects};
-use rows::{Rows, replace};
+use rows::{Batch, Rows, replace};
+use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// How many rows a core takes at a time, and how many successors are looked up together.
 const SHARE: usize = 1 << 12;
 const TOGETHER: usize = 1 << 8;
+
+/// How many rows are read before any of them is needed.
+const AHEAD: usize = 32;
 
 /// On more cores than this, what each works out again for itself outweighs what it saves.
 const MOST_CORES: usize = 4;
@@ -228,13 +232,22 @@ impl<'a> Checker<'a> {
         // The first whose successors wait in the batch.
         let mut waiting = 0;
         for (place, &row) in share.iter().enumerate() {
+            if place % AHEAD == 0 {
+                // Rows of one shared state lie apart from each other: they are read together.
+                let ahead = &share[place..share.len().min(place + AHEAD)];
+                black_box(ahead.iter().fold(0, |touched, &row| touched ^ rows.get(row as usize)[0]));
+            }
             let row = row as usize;
             if let Some(renaming) = self.bad.renaming(self.listed(row)) {
                 return Err(self.reject_bad(row, &renaming));
             }
-            self.check_successors(row, &mut successor, |to| rows.ask(&mut batch, to))?;
-            if batch.len() >= TOGETHER || place + 1 == share.len() {
-                if !rows.contain_all(&mut batch) {
+            let asked = self.ask_alone(row, &mut batch)?;
+            if asked.is_none() {
+                self.check_successors(row, &mut successor, |to| rows.ask(&mut batch, to))?;
+            }
+            let wrong = asked == Some(false);
+            if wrong || batch.len() >= TOGETHER || place + 1 == share.len() {
+                if wrong || !rows.contain_all(&mut batch) {
                     let mut check = |&row: &u32| {
                         self.check_successors(row as usize, &mut successor, |to| rows.contains(to)).err()
                     };
@@ -255,6 +268,32 @@ impl<'a> Checker<'a> {
             Some(renaming) => Some(self.reject_bad(row, &renaming)),
             None => self.check_successors(row, &mut successor, |to| rows.contains(to)).err(),
         })
+    }
+
+    /// Puts the successors of a row to those that are to be looked up, if no two threads are of one kind and rows are words;
+    /// otherwise does nothing. `false` if it is clear at once that something is wrong.
+    fn ask_alone(&mut self, row: usize, batch: &mut Batch) -> Result<Option<bool>, Rejection> {
+        let kinds = &self.invariant.kinds;
+        let from = self.rows.get(row);
+        let Some(mut like) = self.rows.like(batch, from).filter(|_| kinds.trivial()) else { return Ok(None) };
+        let mut asked = 1;
+        let column = |kind: usize| 1 + kinds.members(kind)[0];
+        if (0..self.movers.len()).all(|kind| self.movers[kind].stands_for_something(from[column(kind)])) {
+            for (kind, mover) in self.movers.iter_mut().enumerate() {
+                let Ok(moves) = mover.moves(Shared(from[0]), from[column(kind)]) else {
+                    return Ok(Some(false));
+                };
+                for step in mover.moves_in(moves) {
+                    let targets = mover.targets_of(step);
+                    asked += targets.len();
+                    if !like.ask(step.rule.shared, column(kind), targets) {
+                        return Ok(Some(false));
+                    }
+                }
+            }
+        }
+        self.watch.spend(asked)?;
+        Ok(Some(true))
     }
 
     /// `to` is room for a row; `there` says of a successor whether it is there, or will be looked up later.

@@ -143,17 +143,21 @@ impl Invariant {
     fn count_visible<W: Word>(&self, tops: &[Vec<u32>], bits: &[u32]) -> u128 {
         let mut seen = Words::<W>::for_up_to(self.states().len());
         let mut visible = vec![0; bits.len()];
-        let mut count = 0_u128;
-        for (shared, windows) in self.states() {
+        let tops: Vec<&[u32]> =
+            (0..self.kinds.threads()).map(|thread| &tops[self.kinds.kind(thread)][..]).collect();
+        let words = self.states().map(|(shared, windows)| {
             visible[0] = shared.0;
-            for (thread, &index) in windows.iter().enumerate() {
-                visible[1 + thread] = tops[self.kinds.kind(thread)][index as usize];
+            for (top, (&index, tops)) in visible[1..].iter_mut().zip(windows.iter().zip(&tops)) {
+                *top = tops[index as usize];
+            }
+            if self.kinds.trivial() {
+                return (pack(bits, &visible), 1);
             }
             self.kinds.sort(&mut visible[1..]);
-            if seen.insert(pack(bits, &visible)) {
-                count = count.saturating_add(self.kinds.orbit(&visible[1..]));
-            }
-        }
+            (pack(bits, &visible), self.kinds.orbit(&visible[1..]))
+        });
+        let mut count = 0_u128;
+        seen.insert_all(words, |orbit: u128| count = count.saturating_add(orbit));
         count
     }
 }

@@ -5,11 +5,19 @@
 //! two. Look-ups of several words at once first read the place of each: the processor then waits for all of them together.
 
 use std::hash::{BuildHasher, RandomState};
-use std::ops::{BitOr, Shl};
+use std::hint::black_box;
+use std::ops::{BitAnd, BitOr, Not, Shl};
 
 /// What is packed into.
 pub(crate) trait Word:
-    Copy + Default + PartialEq + From<u32> + Shl<u32, Output = Self> + BitOr<Output = Self>
+    Copy
+    + Default
+    + PartialEq
+    + From<u32>
+    + Shl<u32, Output = Self>
+    + BitOr<Output = Self>
+    + BitAnd<Output = Self>
+    + Not<Output = Self>
 {
     /// How many bits it has. One of them is a mark.
     const MARKED: u64;
@@ -46,6 +54,38 @@ fn fold(one: u64, other: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// Where a column lies in a word.
+pub(crate) struct Field<W> {
+    shift: u32,
+    mask: W,
+}
+
+impl<W: Word> Field<W> {
+    /// The fields of all columns.
+    pub(crate) fn all(bits: &[u32]) -> Vec<Field<W>> {
+        let field = |column: usize| {
+            let shift = bits[column + 1..].iter().sum();
+            // A column of 32 bits has a mask, too.
+            let mask = (0..bits[column]).fold(W::default(), |mask, bit| mask | W::from(1) << bit);
+            Field { shift, mask: mask << shift }
+        };
+        (0..bits.len()).map(field).collect()
+    }
+
+    /// The word without the column.
+    pub(crate) fn clear(&self, word: W) -> W {
+        word & !self.mask
+    }
+
+    /// The word, in which the column is clear, with a number there that fits.
+    pub(crate) fn set(&self, word: W, number: u32) -> W {
+        word | W::from(number) << self.shift
+    }
+}
+
+/// So many places are read before any of them is needed.
+const TOGETHER: usize = 32;
+
 pub(crate) struct Words<W> {
     /// Zero where there is none.
     slots: Vec<W>,
@@ -72,10 +112,38 @@ impl<W: Word> Words<W> {
         place
     }
 
-    /// To be called no more often than was said. Whether the word is new.
-    pub(crate) fn insert(&mut self, word: W) -> bool {
-        let slot = self.slot(word, self.place(word));
-        std::mem::replace(&mut self.slots[slot], word) != word
+    /// No more words than was said, in all, each with something that is told of those that are new.
+    pub(crate) fn insert_all<T: Copy + Default>(
+        &mut self,
+        words: impl IntoIterator<Item = (W, T)>,
+        mut new: impl FnMut(T),
+    ) {
+        let mut words = words.into_iter();
+        let mut waiting = [(W::default(), T::default()); TOGETHER];
+        let mut places = [0; TOGETHER];
+        loop {
+            let mut count = 0;
+            for room in &mut waiting {
+                let Some(next) = words.next() else { break };
+                *room = next;
+                count += 1;
+            }
+            let mut touched = false;
+            for (place, &(word, _)) in places.iter_mut().zip(&waiting[..count]) {
+                *place = self.place(word);
+                touched ^= self.slots[*place] == word;
+            }
+            black_box(touched);
+            for (&place, &(word, told)) in places.iter().zip(&waiting[..count]) {
+                let slot = self.slot(word, place);
+                if std::mem::replace(&mut self.slots[slot], word) != word {
+                    new(told);
+                }
+            }
+            if count < TOGETHER {
+                return;
+            }
+        }
     }
 
     pub(crate) fn contains(&self, word: W) -> bool {
@@ -83,7 +151,6 @@ impl<W: Word> Words<W> {
     }
 
     pub(crate) fn contain_all(&self, words: &[W]) -> bool {
-        const TOGETHER: usize = 16;
         let mut places = [0; TOGETHER];
         let mut found = [W::default(); TOGETHER];
         words.chunks(TOGETHER).all(|words| {
@@ -106,7 +173,8 @@ mod tests {
     fn as_a_set<W: Word>(word: impl Fn(u64) -> W) {
         let member = |number: u64| number.wrapping_mul(number) % 5_000;
         let mut words = Words::for_up_to(3_000);
-        let new = (0..3_000).filter(|&number| words.insert(word(member(number)))).count();
+        let mut new = 0;
+        words.insert_all((0..3_000).map(|number| (word(member(number)), 1)), |one: usize| new += one);
         let reference: HashSet<u64> = (0..3_000).map(member).collect();
         assert_eq!(new, reference.len());
         for number in 0..5_000 {
@@ -120,6 +188,24 @@ mod tests {
             assert!(!words.contain_all(&all));
             all[place] = there;
         }
+    }
+
+    #[test]
+    fn columns_are_replaced_in_words_as_in_rows() {
+        let bits = [5, 0, 32, 1, 20];
+        let fields = Field::<u64>::all(&bits);
+        let mut row = [31, 0, u32::MAX, 0, 77];
+        let word: u64 = pack(&bits, &row);
+        for (column, number) in [(0, 3), (2, 12_345), (2, u32::MAX), (3, 1), (4, 0), (4, (1 << 20) - 1)] {
+            let kept = std::mem::replace(&mut row[column], number);
+            let field = &fields[column];
+            assert_eq!(field.set(field.clear(word), number), pack::<u64>(&bits, &row));
+            row[column] = kept;
+        }
+        assert_eq!(
+            Field::<u128>::all(&bits)[0].clear(pack(&bits, &row)),
+            pack(&bits, &[0, 0, u32::MAX, 0, 77])
+        );
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! `ALLWAYS_RANDOM=N` sets the number of programs of each kind.
 
 use allways_engines::Budget;
-use allways_engines::below::shortest::{cost, shortest_among};
-use allways_engines::{Engine, Question, shortest};
+use allways_engines::below::shortest::cost;
+use allways_engines::{Effort, Engine, Question, shortest};
 use allways_evidence::{Rejection, Trace, Verdict, interpret};
 use allways_lang::{aw, bp, write};
 use allways_model::encoding::{Encoded, Threads};
@@ -221,7 +221,7 @@ fn ask_engines(name: &str, program: &Program, explored: &Explored, tally: &mut T
 
 /// What is shown to users is the cheapest run of the program.
 fn shown(name: &str, system: &Encoded, trace: &Trace, counts: &[usize], deadlock: bool) {
-    let found = shortest(system, &system.property(deadlock), trace, &Budget::unlimited());
+    let found = shortest(system, &system.property(deadlock), trace, Effort::default(), &Budget::unlimited());
     let run = interpret(system, &found.trace).unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
     let movers: Vec<usize> = run.steps.iter().map(|step| step.thread).collect();
     let contexts = movers.chunk_by(|one, next| one == next).count();
@@ -229,7 +229,8 @@ fn shown(name: &str, system: &Encoded, trace: &Trace, counts: &[usize], deadlock
     assert_eq!(Some((contexts, movers.len())), cheapest, "{name}: {run:?}");
     assert!(found.minimal || system.incomplete().is_some(), "{name}");
     // Part by part, since to search all runs takes too many states.
-    let parts = shortest_among(system, &system.property(deadlock), trace, 10, &Budget::unlimited());
+    let few = Effort { arrivals: 10, ..Effort::default() };
+    let parts = shortest(system, &system.property(deadlock), trace, few, &Budget::unlimited());
     assert_eq!(allways_evidence::replay(system, &system.property(deadlock), &parts.trace), Ok(()), "{name}");
     interpret(system, &parts.trace).unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
     let (known, least) = (cost(system, trace), cost(system, &found.trace));

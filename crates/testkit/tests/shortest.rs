@@ -1,8 +1,8 @@
 //! Traces are made as short as brute force says they can be.
 
 use allways_engines::Budget;
-use allways_engines::below::shortest::{shortest_among, windows};
-use allways_engines::{Question, shortest};
+use allways_engines::below::shortest::windows;
+use allways_engines::{Effort, Question, shortest};
 use allways_evidence::{Counterexample, Step, Trace, Verdict, replay};
 use allways_lang::aw;
 use allways_model::encoding::{Encoded, Threads};
@@ -17,6 +17,11 @@ use std::time::{Duration, Instant};
 
 fn cost(trace: &Trace) -> (usize, usize) {
     (trace.switches(), trace.steps.len())
+}
+
+/// So few arrivals that a search of all runs seldom comes to an end.
+fn few(arrivals: usize) -> Effort {
+    Effort { arrivals, patience: Duration::from_secs(600) }
 }
 
 fn depth(trace: &Trace) -> usize {
@@ -81,7 +86,7 @@ fn random_systems() {
             let by_engines = ["free", "rounds-delays"].map(|engine| known(&system, &property, engine));
             let known = by_engines.into_iter().chain([wander(&system, &property, seed)]).flatten();
             for known in known {
-                let found = shortest(&system, &property, &known, &Budget::unlimited());
+                let found = shortest(&system, &property, &known, Effort::default(), &Budget::unlimited());
                 assert_eq!(replay(&system, &property, &found.trace), Ok(()), "{seed}");
                 assert!(cost(&found.trace) <= cost(&known), "{seed}: {known:?}");
                 let expected = reference::cheapest(&system, &property, 6, 20_000);
@@ -120,9 +125,10 @@ fn parts_of_random_traces_become_shorter() {
         let every = visible.len().div_ceil(4).max(1);
         for property in visible.iter().step_by(every).map(avoid) {
             for known in (0..4).filter_map(|walk| wander(&system, &property, 4 * seed + walk)) {
-                let found = shortest_among(&system, &property, &known, 5, &Budget::unlimited());
+                let found = shortest(&system, &property, &known, few(5), &Budget::unlimited());
                 assert_eq!(replay(&system, &property, &found.trace), Ok(()), "{seed}");
                 assert!(cost(&found.trace) <= cost(&known), "{seed}: {known:?}");
+                assert_eq!(found.minimal, found.stopped.is_none(), "{seed}");
                 improved += usize::from(cost(&found.trace) < cost(&known) && !found.minimal);
                 minimal += usize::from(found.minimal);
                 let Some((expected, _)) = reference::cheapest(&system, &property, 6, 20_000) else {
@@ -161,13 +167,40 @@ fn a_trace_of_many_contexts_gets_few() {
     assert!(switches > 50 && trace.switches() <= 10, "{switches} became {}", trace.switches());
 }
 
+/// A run that was met by chance, where there are too many runs to search them all: what is shown is no worse than what a
+/// systematic search finds, and it is said that the search ended early.
+#[test]
+fn a_run_by_chance_ends_up_no_worse_than_others() {
+    for name in ["aw/peterson-filter-4-wrong.aw", "spin/szymanski-4-wrong.aw"] {
+        let path = corpus::folder().join("..").join(name);
+        let program = aw::parse(&std::fs::read(path).expect("a program")).program.expect("a program");
+        let system = Encoded::new(&program, &Threads::of(&program, 1), true).expect("an encoding");
+        let property = system.property(false);
+        let question = Question { property: property.clone(), ..Question::default() };
+        let by = |name: &str| {
+            let engine = engines().iter().find(|engine| engine.info().name == name).expect("an engine");
+            match ask(*engine, &system, &question).verdict {
+                Verdict::Unsafe(Counterexample::Trace(trace)) => trace,
+                _ => panic!("{name}: it goes wrong"),
+            }
+        };
+        let (walk, free) = (by("walks"), by("free"));
+        let shown = |known: &Trace| shortest(&system, &property, known, few(5_000), &Budget::unlimited());
+        let (by_chance, systematic) = (shown(&walk), shown(&free));
+        assert_eq!(replay(&system, &property, &by_chance.trace), Ok(()), "{name}");
+        assert!(walk.switches() > free.switches(), "{name}: {} {}", walk.switches(), free.switches());
+        assert!(cost(&by_chance.trace) <= cost(&systematic.trace), "{name}: {by_chance:?} {systematic:?}");
+        assert!(cost(&by_chance.trace) <= cost(&free) && by_chance.stopped.is_some(), "{name}");
+    }
+}
+
 /// One thread can go on for ever within a context; the other needs it only to let go.
 #[test]
 fn infinite_contexts() {
     let entry = corpus::entry(&corpus::folder().join("lock-recursive.pds"));
     for (property, _) in entry.properties.iter().filter(|(_, holds)| !holds) {
         let known = known(&entry.system, property, "free").expect("it is reachable");
-        let found = shortest(&entry.system, property, &known, &Budget::unlimited());
+        let found = shortest(&entry.system, property, &known, Effort::default(), &Budget::unlimited());
         assert!(found.minimal);
         assert_eq!(cost(&found.trace), (0, 2));
     }
@@ -188,7 +221,7 @@ fn fewer_switches_are_worth_many_steps() {
     let property = Property { bad: [end(0), end(1)].concat(), ..Property::default() };
     let known = known(&system, &property, "free").expect("it is reachable");
     assert_eq!(cost(&known), (1, 2));
-    let found = shortest(&system, &property, &known, &Budget::unlimited());
+    let found = shortest(&system, &property, &known, Effort::default(), &Budget::unlimited());
     assert_eq!((cost(&found.trace), found.minimal), ((0, long as usize), true));
 }
 
@@ -209,7 +242,7 @@ fn a_later_context_may_come_sooner() {
     let property = avoid(&Visible { shared: Shared(3), tops: vec![Symbol(6), Symbol(2)] });
     let known = along(&system, &[0, 0, 0, 0, 1]);
     assert_eq!((cost(&known), replay(&system, &property, &known)), ((1, 5), Ok(())));
-    let found = shortest(&system, &property, &known, &Budget::unlimited());
+    let found = shortest(&system, &property, &known, Effort::default(), &Budget::unlimited());
     assert_eq!((cost(&found.trace), found.minimal), ((1, 3), true));
 }
 
@@ -225,8 +258,8 @@ fn limits_leave_the_known_trace() {
     let interrupted = AtomicBool::new(true);
     let interrupted = Budget::unlimited().interrupted_by(&interrupted);
     for budget in [late, full, interrupted] {
-        let found = shortest(&entry.system, property, &known, &budget);
+        let found = shortest(&entry.system, property, &known, Effort::default(), &budget);
         assert_eq!((found.trace, found.minimal), (known.clone(), false));
     }
-    assert!(shortest(&entry.system, property, &known, &Budget::unlimited()).minimal);
+    assert!(shortest(&entry.system, property, &known, Effort::default(), &Budget::unlimited()).minimal);
 }

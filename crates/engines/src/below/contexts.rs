@@ -8,7 +8,7 @@
 //! reachability is tested ([`finite_contexts`](crate::above::finite_contexts)), and the exploration gives up if it fails.
 
 use crate::above::finite_contexts::require_finite_contexts;
-use crate::below::shortest::{cost, shortest};
+use crate::below::shortest::{Effort, cost, shortest};
 use crate::budget::{Budget, Progress};
 use crate::engine::{Figures, Info, Outcome, PushdownEngine, Question, Setting};
 use crate::store::{Disabled, Halt, Space, StateId};
@@ -118,7 +118,7 @@ impl<'a> Contexts<'a> {
         if cost(system, &found).0 <= self.contexts {
             return found;
         }
-        shortest(system, &self.question.property, &found, self.budget).trace
+        shortest(system, &self.question.property, &found, Effort::default(), self.budget).trace
     }
 
     /// The report on a run that ended so.

@@ -52,6 +52,37 @@ impl PushdownEngine for Walks {
     }
 }
 
+/// Runs to bad states, each of fewer contexts than the one before, and than so many; until so many steps were made, or another limit
+/// is reached. Threads keep their names, so that a run has as many contexts as it was made with.
+pub fn improve(
+    system: &dyn Pushdown,
+    property: &Property,
+    mut most_contexts: u32,
+    max_steps: usize,
+    budget: &Budget,
+    mut found: impl FnMut(Trace),
+) {
+    let question = Question {
+        property: property.clone(),
+        no_symmetry: true,
+        max_states: Some(max_steps),
+        ..Question::default()
+    };
+    let mut walks = Walk::new(system, &question, budget);
+    let initial = system.initial();
+    while most_contexts > 1 && !initial.is_empty() {
+        walks.most_contexts = most_contexts - 1;
+        let start = &initial[walks.random.below(initial.len())];
+        let Ok(path) = walks.run(start) else { return };
+        if let Some(path) = path {
+            let movers: Vec<usize> = path.iter().map(|&(thread, _)| thread).collect();
+            most_contexts = movers.chunk_by(|one, next| one == next).count() as u32;
+            found(trace::of(system, &walks.states(start, &path), &movers));
+        }
+        walks.end_run();
+    }
+}
+
 /// How the next thread is found.
 enum Schedule {
     /// By priority: the threads, the highest first; the steps at which the one that moves falls; for how many steps in a row a
@@ -76,6 +107,8 @@ struct Walk<'a> {
     steps: u64,
     /// The longest run so far.
     longest: usize,
+    /// Runs end before they have more contexts than this.
+    most_contexts: u32,
 }
 
 impl<'a> Walk<'a> {
@@ -91,6 +124,7 @@ impl<'a> Walk<'a> {
             runs: 0,
             steps: 0,
             longest: 0,
+            most_contexts: u32::MAX,
         }
     }
 
@@ -106,17 +140,23 @@ impl<'a> Walk<'a> {
         loop {
             let start = &initial[self.random.below(initial.len())];
             if let Some(path) = self.run(start)? {
+                let path = self.states(start, &path);
                 return Ok(trace::along(self.system, self.threads.kinds(), &self.question.property, &path));
             }
-            self.runs += 1;
-            if self.threads.bytes() > MOST_BYTES {
-                self.threads = Threads::new(self.system, self.question.kinds(self.system));
-            }
+            self.end_run();
         }
     }
 
-    /// One run; the states that it passes if it goes wrong.
-    fn run(&mut self, start: &State) -> Result<Option<Vec<State>>, StopReason> {
+    /// Between two runs.
+    fn end_run(&mut self) {
+        self.runs += 1;
+        if self.threads.bytes() > MOST_BYTES {
+            self.threads = Threads::new(self.system, self.question.kinds(self.system));
+        }
+    }
+
+    /// One run; the moves that it makes if it goes wrong.
+    fn run(&mut self, start: &State) -> Result<Option<Vec<(usize, Move)>>, StopReason> {
         let count = self.threads.count();
         let most = (SHORT << (self.runs + 1).trailing_zeros().min(DOUBLINGS)).min((1 << 20) / count.max(1));
         let mut schedule = self.schedule(most);
@@ -126,10 +166,10 @@ impl<'a> Walk<'a> {
             stacks.push(self.threads.stacks_mut(thread).intern(stack));
         }
         let mut path: Vec<(usize, Move)> = Vec::new();
-        let (mut last, mut in_a_row) = (None, 0);
+        let (mut last, mut in_a_row, mut contexts) = (None, 0, 0);
         loop {
             if self.is_bad(shared, &stacks, &self.visible) {
-                return Ok(Some(self.states(start, &path)));
+                return Ok(Some(path));
             }
             if path.len() >= most {
                 break;
@@ -157,10 +197,14 @@ impl<'a> Walk<'a> {
             };
             let Some(thread) = next else {
                 if self.question.property.deadlock && self.is_bad(shared, &stacks, &self.question.property) {
-                    return Ok(Some(self.states(start, &path)));
+                    return Ok(Some(path));
                 }
                 break;
             };
+            contexts += u32::from(last != Some(thread));
+            if contexts > self.most_contexts {
+                break;
+            }
             let moves = self.threads.moves(thread, shared, stacks[thread].0);
             let to = moves[if moves.len() == 1 { 0 } else { self.random.below(moves.len()) }];
             in_a_row = if last == Some(thread) { in_a_row + 1 } else { 1 };

@@ -20,8 +20,8 @@ pub(super) struct Bad<'a> {
     patterns: Vec<Wanted<'a>>,
     /// For each kind and window, whether some pattern wants its top on a thread of the kind.
     wanted: Vec<Vec<bool>>,
-    /// Whether some pattern wants nothing of any thread.
-    of_shared: bool,
+    /// No pattern wants something of fewer threads than this.
+    least: usize,
     deadlock: bool,
     /// The tops of the row at hand.
     tops: Vec<Symbol>,
@@ -47,7 +47,7 @@ impl<'a> Bad<'a> {
             system,
             invariant,
             wanted: invariant.windows.iter().enumerate().map(wanted).collect(),
-            of_shared: patterns.iter().any(|wanted| wanted.counts.is_empty()),
+            least: patterns.iter().map(Wanted::threads).min().unwrap_or(usize::MAX),
             patterns,
             deadlock: property.deadlock,
             tops: Vec::new(),
@@ -58,13 +58,13 @@ impl<'a> Bad<'a> {
     /// A renaming of a row that is bad, if there is one.
     pub(super) fn renaming(&mut self, row: &[u32]) -> Option<Vec<u32>> {
         let (invariant, numbers) = (self.invariant, row[1..].iter().enumerate());
-        // Most rows have nothing on any thread that a pattern wants there, or not the shared state that it wants.
+        // Most rows have on too few threads what some pattern wants there, or not the shared state that it wants.
         let wanted =
-            |(thread, &number): (usize, &u32)| self.wanted[invariant.kinds.kind(thread)][number as usize];
+            |&(thread, &number): &(usize, &u32)| self.wanted[invariant.kinds.kind(thread)][number as usize];
         let shared = |pattern: &Wanted<'_>| pattern.pattern.shared.is_none_or(|shared| shared.0 == row[0]);
-        let possible = match self.of_shared {
-            true => self.patterns.iter().any(shared),
-            false => numbers.clone().any(wanted),
+        let possible = match self.least {
+            0 => self.patterns.iter().any(shared),
+            least => numbers.clone().filter(wanted).count() >= least,
         };
         if !self.deadlock && !possible {
             return None;
@@ -116,6 +116,11 @@ impl<'a> Wanted<'a> {
             }
         }
         Wanted { pattern, counts }
+    }
+
+    /// Of how many threads it wants something.
+    fn threads(&self) -> usize {
+        self.counts.iter().map(|count| count.2).sum()
     }
 
     /// Whether some renaming of this state matches.

@@ -10,14 +10,16 @@
 //! Nearly all time goes into waiting for memory that a look-up needs. So questions are gathered in a [`Batch`] and asked
 //! together.
 
-use super::Watch;
-use crate::words::{Word, Words, pack};
+use super::{SHARE, Watch};
+use crate::words::{Field, Word, Words, pack};
 use crate::{Invariant, Rejection};
+use allways_model::pushdown::Shared;
 use allways_model::symmetry::Kinds;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::borrow::Cow;
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 pub(super) struct Rows<'a> {
     width: usize,
@@ -30,9 +32,15 @@ pub(super) struct Rows<'a> {
     set: Set,
 }
 
+/// Rows that are words, and where their columns lie.
+struct Packed<W> {
+    words: Words<W>,
+    fields: Vec<Field<W>>,
+}
+
 enum Set {
-    One(Words<u64>),
-    Two(Words<u128>),
+    One(Packed<u64>),
+    Two(Packed<u128>),
     Many(HashTable<u32>, DefaultHashBuilder),
 }
 
@@ -54,6 +62,49 @@ impl Batch {
     }
 }
 
+impl<W: Word> Packed<W> {
+    fn for_up_to(count: usize, bits: &[u32]) -> Packed<W> {
+        Packed { words: Words::for_up_to(count), fields: Field::all(bits) }
+    }
+}
+
+/// A row that is a word, and the batch for those that differ from it in the shared state and one more column.
+pub(super) enum Like<'b> {
+    One(Alike<'b, u64>),
+    Two(Alike<'b, u128>),
+}
+
+pub(super) struct Alike<'b, W> {
+    fields: &'b [Field<W>],
+    most_shared: u32,
+    row: W,
+    words: &'b mut Vec<W>,
+}
+
+impl Like<'_> {
+    /// Puts the row with another shared state, and with each of these numbers in a column, to those that are to be looked up;
+    /// as [`Rows::ask`] does.
+    pub(super) fn ask(&mut self, shared: Shared, column: usize, numbers: &[u32]) -> bool {
+        match self {
+            Like::One(row) => row.ask(shared, column, numbers),
+            Like::Two(row) => row.ask(shared, column, numbers),
+        }
+    }
+}
+
+impl<W: Word> Alike<'_, W> {
+    fn ask(&mut self, shared: Shared, column: usize, numbers: &[u32]) -> bool {
+        if shared.0 > self.most_shared {
+            // It does not fit into its bits.
+            return false;
+        }
+        let [first, other] = [&self.fields[0], &self.fields[column]];
+        let row = first.set(first.clear(other.clear(self.row)), shared.0);
+        self.words.extend(numbers.iter().map(|&number| other.set(row, number)));
+        true
+    }
+}
+
 impl<'a> Rows<'a> {
     /// The shape of the invariant has been checked: whole rows, fewer than 2^32, and all windows are listed.
     pub(super) fn new(invariant: &'a Invariant, watch: &mut Watch<'_>) -> Result<Rows<'a>, Rejection> {
@@ -66,31 +117,32 @@ impl<'a> Rows<'a> {
         let bits: Vec<u32> = most.map(|most| u32::BITS - most.leading_zeros()).collect();
         let count = invariant.states().len();
         let set = match bits.iter().map(|&bits| u64::from(bits)).sum::<u64>() {
-            0..u64::MARKED => Set::One(Words::for_up_to(count)),
-            u64::MARKED..u128::MARKED => Set::Two(Words::for_up_to(count)),
+            0..u64::MARKED => Set::One(Packed::for_up_to(count, &bits)),
+            u64::MARKED..u128::MARKED => Set::Two(Packed::for_up_to(count, &bits)),
             _ => Set::Many(HashTable::with_capacity(count), DefaultHashBuilder::default()),
         };
         let rows = canonical(&invariant.rows, kinds, watch)?;
         let mut rows = Rows { width, rows, most_shared, bits, set };
-        for number in 0..count {
-            watch.spend(1)?;
-            rows.insert(number);
+        for start in (0..count).step_by(SHARE) {
+            watch.spend(SHARE)?;
+            rows.insert(start..count.min(start + SHARE));
         }
         Ok(rows)
     }
 
-    fn insert(&mut self, number: usize) {
-        let (rows, width) = (&self.rows, self.width);
+    fn insert(&mut self, numbers: Range<usize>) {
+        let (rows, width, bits) = (&self.rows, self.width, &self.bits);
         let at = |number: usize| &rows[number * width..][..width];
-        let row = at(number);
         match &mut self.set {
-            Set::One(words) => drop(words.insert(pack(&self.bits, row))),
-            Set::Two(words) => drop(words.insert(pack(&self.bits, row))),
+            Set::One(set) => set.words.insert_all(numbers.map(|row| (pack(bits, at(row)), ())), |()| ()),
+            Set::Two(set) => set.words.insert_all(numbers.map(|row| (pack(bits, at(row)), ())), |()| ()),
             Set::Many(table, hasher) => {
                 let hash = |&other: &u32| hasher.hash_one(at(other as usize));
-                let same = |&other: &u32| at(other as usize) == row;
-                if let Entry::Vacant(vacant) = table.entry(hasher.hash_one(row), same, hash) {
-                    vacant.insert(number as u32);
+                for number in numbers {
+                    let same = |&other: &u32| at(other as usize) == at(number);
+                    if let Entry::Vacant(vacant) = table.entry(hasher.hash_one(at(number)), same, hash) {
+                        vacant.insert(number as u32);
+                    }
                 }
             }
         }
@@ -145,16 +197,30 @@ impl<'a> Rows<'a> {
         row[0] <= self.most_shared
     }
 
+    /// To put rows that differ little from this one to those that are to be looked up, if rows are words.
+    pub(super) fn like<'b>(&'b self, batch: &'b mut Batch, row: &[u32]) -> Option<Like<'b>> {
+        let (bits, most_shared) = (&self.bits, self.most_shared);
+        match (&self.set, batch) {
+            (Set::One(Packed { fields, .. }), Batch::One(words)) => {
+                Some(Like::One(Alike { fields, most_shared, row: pack(bits, row), words }))
+            }
+            (Set::Two(Packed { fields, .. }), Batch::Two(words)) => {
+                Some(Like::Two(Alike { fields, most_shared, row: pack(bits, row), words }))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether all rows are there that were asked for since the last time.
     pub(super) fn contain_all(&self, batch: &mut Batch) -> bool {
         match (&self.set, batch) {
             (Set::One(set), Batch::One(words)) => {
-                let all = set.contain_all(words);
+                let all = set.words.contain_all(words);
                 words.clear();
                 all
             }
             (Set::Two(set), Batch::Two(words)) => {
-                let all = set.contain_all(words);
+                let all = set.words.contain_all(words);
                 words.clear();
                 all
             }
@@ -170,8 +236,8 @@ impl<'a> Rows<'a> {
     /// Whether there is a row with this canonical form. All its windows are listed.
     pub(super) fn contains(&self, row: &[u32]) -> bool {
         match &self.set {
-            Set::One(words) => row[0] <= self.most_shared && words.contains(pack(&self.bits, row)),
-            Set::Two(words) => row[0] <= self.most_shared && words.contains(pack(&self.bits, row)),
+            Set::One(set) => row[0] <= self.most_shared && set.words.contains(pack(&self.bits, row)),
+            Set::Two(set) => row[0] <= self.most_shared && set.words.contains(pack(&self.bits, row)),
             Set::Many(table, hasher) => {
                 table.find(hasher.hash_one(row), |&other| self.get(other as usize) == row).is_some()
             }

@@ -7,7 +7,8 @@
 //!
 //! Invariant: what there is at any time is a run to a bad state, no worse than the known one.
 
-use super::{Goal, Search, cost};
+use super::cost;
+use super::search::{Goal, Search};
 use crate::budget::Budget;
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
@@ -136,11 +137,11 @@ fn better(
     let state_at = |index: usize| if index == 0 { &best.initial } else { &best.steps[index - 1].state };
     search.reset(steps + steps / 4, max_arrivals);
     if let Some(next) = after {
-        search.intern(state_at(end));
-        search.goal = Some(Goal { row: search.row.clone(), next, contexts, steps: steps as u32 });
+        let state = search.intern(state_at(end));
+        search.goal = Some(Goal { state, next, contexts, steps: steps as u32 });
     }
     let from = before.map(|thread| (state_at(start), thread));
-    let Some(found) = search.run(from, contexts, steps)? else { return Ok(false) };
+    let Some(found) = search.run(from, &|| (contexts, steps))? else { return Ok(false) };
     let part = search.trace(found);
     let system = search.threads.system();
     let rest = best.steps[end..].iter().cloned();
