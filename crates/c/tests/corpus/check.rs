@@ -326,6 +326,7 @@ fn stmt(unit: &Unit, of: &FunctionType, one: &Stmt) -> Result<(), String> {
         | StmtKind::Break
         | StmtKind::Continue
         | StmtKind::Return(None)
-        | StmtKind::Empty => Ok(()),
+        | StmtKind::Empty
+        | StmtKind::Beyond(_) => Ok(()),
     }
 }

@@ -133,5 +133,6 @@ fn stmt(unit: &Unit, of: &Stmt) -> String {
         StmtKind::Return(value) => format!("return {};", option(value)),
         StmtKind::Asm(outputs, _) => format!("asm {};", join(outputs.iter().map(show))),
         StmtKind::Empty => ";".to_string(),
+        StmtKind::Beyond(why) => format!("/* {why} */"),
     }
 }
