@@ -118,9 +118,9 @@ pub struct CounterexampleRows {
     /// Whether there is none with fewer context switches, or as many and fewer steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortest: Option<bool>,
-    /// Why the search for a better one ended early, if it did.
+    /// Why the search for a better one ended early, if it did; missing where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shortening_stopped: Option<String>,
+    pub shortening_stopped: Option<Option<String>>,
     /// Of a counter system, how many threads it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
@@ -443,7 +443,7 @@ impl CounterexampleRows {
             end: Some(source.end.clone()),
             switches: Some(source.switches()),
             shortest: Some(shortened.minimal),
-            shortening_stopped: words::shortened(shortened),
+            shortening_stopped: Some(words::shortened(shortened)),
             ..CounterexampleRows::of(show_state(system, &trace.initial), steps)
         }
     }
@@ -458,7 +458,7 @@ impl CounterexampleRows {
         CounterexampleRows {
             switches: Some(trace.switches()),
             shortest: Some(shortened.minimal),
-            shortening_stopped: words::shortened(shortened),
+            shortening_stopped: Some(words::shortened(shortened)),
             ..CounterexampleRows::of(show_state(system, &trace.initial), steps)
         }
     }

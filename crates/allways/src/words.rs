@@ -141,6 +141,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_ended_the_search_for_a_shorter_trace_is_said() {
+        let time = Duration::from_millis(5010);
+        let said = |stopped| shortened(&Shortened { minimal: false, stopped, time });
+        assert_eq!(said(None), None);
+        let bound = StopReason::Bound("the first 8 states".to_string());
+        for (reason, allowed) in [
+            (StopReason::Time, "5.01 s"),
+            (StopReason::Memory, "the memory limit"),
+            (bound, "the first 8 states"),
+        ] {
+            assert_eq!(said(Some(reason)), Some(format!("shortened as far as {allowed} allowed")));
+        }
+    }
+
+    #[test]
     fn figures_are_short() {
         assert_eq!(duration(Duration::from_micros(320)), "0.3 ms");
         assert_eq!(duration(Duration::from_millis(99)), "99.0 ms");
