@@ -17,6 +17,7 @@
 pub mod atoms;
 pub mod boolean;
 pub mod cases;
+mod expressions;
 pub mod narrow;
 pub mod path;
 pub mod refine;

@@ -9,6 +9,7 @@
 //! to the same locations; each edge knows the step that it comes from.
 
 use super::atoms::Literal;
+use super::expressions::{all, any, disjunction, formula, valued, written};
 use super::narrow::Lemmas;
 use super::path::Place;
 use super::{cases::possible, owner, variables};
@@ -16,8 +17,8 @@ use crate::above::views::setting::Setting;
 use crate::above::views::steps::{SELF, Transition, local};
 use allways_evidence::StopReason;
 use allways_model::program::{
-    Binary, Count, Edge, Expr, Label, Location, LocationId, Never, Op, Place as Written, Procedure,
-    ProcedureId, Program, Span, Target, Template, TemplateId, Type, Unary, Variable,
+    Binary, Count, Edge, Expr, Label, Location, LocationId, Never, Op, Procedure, ProcedureId, Program, Span,
+    Template, TemplateId, Type, Unary, Variable,
 };
 use allways_smt::term::Node;
 use allways_smt::{Answer, Failure, Solver, Term};
@@ -50,7 +51,14 @@ type Way = (Vec<bool>, Vec<bool>);
 
 /// What was asked for, and the answer: formulas that hold, predicates before and after, and the ways if they are not too many.
 #[derive(Default)]
-pub struct Known(HashMap<(Term, Vec<Term>, Vec<Term>), Option<Arc<Vec<Way>>>>);
+pub struct Known(HashMap<Asked, Option<Ways>>);
+
+type Asked = (Term, Vec<Term>, Vec<Term>);
+
+type Ways = Arc<Vec<Way>>;
+
+/// The predicates on which an outcome depends, and the ways.
+type Effect = (Vec<usize>, Ways);
 
 /// A Boolean program, and where its parts come from.
 pub struct Abstract {
@@ -347,11 +355,7 @@ impl Making<'_> {
 
     /// The predicates on which the outcome of a step depends, and the ways in which they and those that change have values,
     /// unless these are too many.
-    fn ways(
-        &mut self,
-        guard: &Term,
-        changing: &[(usize, Term)],
-    ) -> Result<Option<(Vec<usize>, Arc<Vec<Way>>)>, NoProgram> {
+    fn ways(&mut self, guard: &Term, changing: &[(usize, Term)]) -> Result<Option<Effect>, NoProgram> {
         let instances = self.source.instances;
         let mut names = variables(guard);
         changing.iter().for_each(|(_, after)| after.variables(&mut names));
@@ -420,69 +424,4 @@ impl Making<'_> {
         self.solver.pop()?;
         Ok(Some(ways))
     }
-}
-
-fn written(slot: usize) -> Written {
-    Written { target: Target::Shared(slot), ty: Type::Bool, span: Span::default() }
-}
-
-fn valued(slot: usize, holds: bool) -> Expr {
-    if holds { Expr::Shared(slot) } else { Expr::Unary(Unary::Not, Box::new(Expr::Shared(slot))) }
-}
-
-fn all(parts: impl Iterator<Item = Expr>) -> Expr {
-    joined(Binary::And, parts.filter(|part| *part != Expr::Constant(1)), 1)
-}
-
-fn any(parts: impl Iterator<Item = Expr>) -> Expr {
-    joined(Binary::Or, parts.filter(|part| *part != Expr::Constant(0)), 0)
-}
-
-/// A tree of an operator, so that no expression becomes deep.
-fn joined(operator: Binary, parts: impl Iterator<Item = Expr>, none: i64) -> Expr {
-    let mut parts: Vec<Expr> = parts.collect();
-    while parts.len() > 1 {
-        let mut pairs = Vec::with_capacity(parts.len().div_ceil(2));
-        let mut each = parts.into_iter();
-        while let Some(left) = each.next() {
-            pairs.push(match each.next() {
-                Some(right) => Expr::Binary(operator, Box::new(left), Box::new(right), Span::default()),
-                None => left,
-            });
-        }
-        parts = pairs;
-    }
-    parts.pop().unwrap_or(Expr::Constant(none))
-}
-
-fn disjunction(slots: &[usize], rows: Vec<Vec<bool>>) -> Expr {
-    let names: Vec<Expr> = slots.iter().map(|&slot| Expr::Shared(slot)).collect();
-    formula(&names, rows)
-}
-
-/// That the values of some variables are one of these rows.
-fn formula(names: &[Expr], rows: Vec<Vec<bool>>) -> Expr {
-    let mut cubes: BTreeSet<Vec<Option<bool>>> =
-        rows.into_iter().map(|row| row.into_iter().map(Some).collect()).collect();
-    // Two that differ in one value are one without it.
-    for at in 0..names.len() {
-        let mut merged = BTreeSet::new();
-        for cube in &cubes {
-            let mut other = cube.clone();
-            other[at] = cube[at].map(|value| !value);
-            let both = cube[at].is_some() && cubes.contains(&other);
-            other[at] = if both { None } else { cube[at] };
-            merged.insert(other);
-        }
-        cubes = merged;
-    }
-    let cube = |cube: &Vec<Option<bool>>| {
-        let literals = names.iter().zip(cube).filter_map(|(name, value)| match value {
-            Some(true) => Some(name.clone()),
-            Some(false) => Some(Expr::Unary(Unary::Not, Box::new(name.clone()))),
-            None => None,
-        });
-        all(literals)
-    };
-    any(cubes.iter().map(cube))
 }
