@@ -246,12 +246,12 @@ impl Search<'_> {
     }
 
     /// Proofs that are worth a try with so many threads of each open template: sizes of views, whether threads of a known number
-    /// are in all of them, and whether differences are bounded. Predicates alone are tried first, since that ends sooner.
+    /// are in all of them, and whether differences are bounded, which takes longer.
     fn proofs(&self, number: usize, threads: usize) -> Vec<((usize, bool), bool)> {
         let open = self.counts.iter().any(Option::is_none);
         let alone = self.sizes(number, threads);
         let bounded = match (open, number) {
-            (true, 1) => Vec::new(),
+            (true, 1) => alone[..1].to_vec(),
             (true, 2) => [self.sizes(1, threads), alone.clone()].concat(),
             _ => alone.clone(),
         };
