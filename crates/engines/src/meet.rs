@@ -5,6 +5,7 @@
 //! * [`cuba`]: explore growing contexts, and test generators at a plateau (CUBA, Algorithm 3), and its relatives;
 //! * [`coverability`]: counter systems, with any number of threads: backward, Karp–Miller and forward (UCOB);
 //! * [`observation`]: the walk of DrUBA through rounds and delays, watched through predicates;
+//! * [`predicates`]: predicate abstraction with refinement (UCOB, SATABS);
 //! * [`sandwich`]: the least closed set from above, a witness for each of its members from below;
 //! * [`views`]: programs with integers, by what ever more threads see together, ever more closely.
 
@@ -13,6 +14,7 @@ pub mod coverability;
 pub mod cuba;
 pub mod druba;
 pub mod observation;
+pub mod predicates;
 pub mod sandwich;
 pub mod views;
 pub mod walk;

@@ -27,6 +27,7 @@ use crate::meet::ai::Ai;
 use crate::meet::coverability::unfold::Unfold;
 use crate::meet::coverability::{COVERABILITY, COVERABILITY_PROOF, COVERABILITY_TRACE};
 use crate::meet::cuba::CubaSymbolic;
+use crate::meet::predicates::Predicates;
 use crate::meet::sandwich::Sandwich;
 use crate::meet::views::Views;
 use crate::race::{Lane, race};
@@ -75,6 +76,9 @@ const VIEWS_HEAD_START: Duration = Duration::from_millis(300);
 /// How long the other engines are alone before there are views of the task that may do more, too: most that views prove, they
 /// prove of the task itself.
 const COARSE_VIEWS_HEAD_START: Duration = Duration::from_secs(2);
+
+/// How long others are given before predicates are refined beside them: what views prove, they prove sooner.
+const PREDICATES_HEAD_START: Duration = Duration::from_secs(3);
 
 /// How long the other engines are alone before executions with symbolic inputs are followed, and how long that is done with
 /// few threads, if their number is open.
@@ -435,6 +439,7 @@ pub fn auto(forms: &Forms) -> Strategy {
     if wide && !deadlock {
         lanes.push((VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
         lanes.push((VIEWS_HEAD_START, Strategy::Coarse));
+        lanes.push((PREDICATES_HEAD_START, Strategy::Run(&Predicates).certified().tried()));
     }
     if !question.bounded() && task.program().is_some_and(|program| has_wide_inputs(program)) {
         let run = Box::new(Strategy::Run(&SymbolicInputs).certified());

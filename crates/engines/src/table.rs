@@ -29,6 +29,7 @@ const ENGINES: &[&dyn Engine] = &[
     &crate::below::inputs::SymbolicInputs,
     &crate::below::diagrams::Diagrams,
     &crate::meet::views::Views,
+    &crate::meet::predicates::Predicates,
     &crate::meet::coverability::COVERABILITY,
     &crate::meet::coverability::unfold::Unfold,
     &crate::meet::coverability::BACKWARD,

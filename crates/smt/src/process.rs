@@ -350,12 +350,15 @@ impl Solver for Process<'_> {
         let number = |value: &String| {
             let digits = value.trim_start_matches("(-").trim_end_matches(')').trim();
             let sign = if value.starts_with("(-") { -1 } else { 1 };
-            digits.parse::<i128>().map(|number| sign * number)
+            match digits.parse::<i128>() {
+                Ok(number) => Ok(sign * number),
+                Err(_) if !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+                    Ok(sign * i128::MAX)
+                }
+                Err(_) => Err(Failure::Broken(format!("`{value}` is no number"))),
+            }
         };
-        let numbers = values.iter().map(number);
-        numbers
-            .collect::<Result<_, _>>()
-            .map_err(|_| Failure::Broken("a value is no number that fits".to_string()))
+        values.iter().map(number).collect()
     }
 }
 

@@ -71,7 +71,8 @@ pub trait Solver {
     /// After [`Answer::Sat`], which of these formulas are true in the example.
     fn truths(&mut self, formulas: &[Term]) -> Result<Vec<bool>, Failure>;
 
-    /// After [`Answer::Sat`], the values of numbers in the example.
+    /// After [`Answer::Sat`], the values of numbers in the example; one that is beyond all numbers of 128 bits is the greatest
+    /// of these, or its opposite.
     fn numbers(&mut self, terms: &[Term]) -> Result<Vec<i128>, Failure>;
 }
 

@@ -208,6 +208,10 @@ impl<'a> Growing<'a> {
                 )));
             }
             let values = self.solver.numbers(told)?;
+            if values[..keys].iter().any(|value| value.abs() == i128::MAX) {
+                // No key for it.
+                return Err(NoViews::Fine);
+            }
             let cell = row.loosen(&values[..keys], &values[keys..]);
             *changed = true;
             if row.cells.len() > MOST_KEYS {
