@@ -22,6 +22,9 @@ use std::collections::HashSet;
 /// Programs with more expressions than this, once functions are inlined, are too large to be read as a whole.
 pub const MOST_EXPRESSIONS: u64 = 6_700;
 
+/// Calls are counted no deeper than this.
+const MOST_DEEP: usize = 200;
+
 /// Cuts a program if it has more expressions than so many; says whether it has.
 pub fn cut(unit: &mut Unit, most: u64) -> bool {
     let mut pointers = Pointers::of(unit);
@@ -69,19 +72,23 @@ impl Calls {
         let mut all: Vec<Option<u64>> = vec![None; own.len()];
         let roots = main_of(unit).into_iter().chain(self.started.iter().flatten().copied());
         let roots: HashSet<FunctionId> = roots.collect();
-        roots.iter().fold(0, |sum, root| sum.saturating_add(self.size(*root, &own, &mut all)))
+        roots.iter().fold(0, |sum, root| sum.saturating_add(self.size(*root, &own, &mut all, 0)))
     }
 
-    fn size(&self, function: FunctionId, own: &[u64], all: &mut Vec<Option<u64>>) -> u64 {
+    fn size(&self, function: FunctionId, own: &[u64], all: &mut Vec<Option<u64>>, depth: usize) -> u64 {
         if let Some(known) = all[function.0] {
             return known;
+        }
+        // Calls that are nested more deeply are not inlined.
+        if depth > MOST_DEEP {
+            return 0;
         }
         // A function that calls itself counts once.
         all[function.0] = Some(0);
         let called = &self.called[function.0];
         let size = called
             .iter()
-            .fold(own[function.0], |sum, &callee| sum.saturating_add(self.size(callee, own, all)));
+            .fold(own[function.0], |sum, &callee| sum.saturating_add(self.size(callee, own, all, depth + 1)));
         all[function.0] = Some(size);
         size
     }

@@ -104,11 +104,11 @@ impl Random {
         for function in 0..3 {
             let body = random.block(1, function);
             let way = random.dice.pick(&["return 0;", "if (b) return 1; return s.m;"]);
-            let _ = write!(text, "int f{function}(int p) {{ int i, l = p; {body} {way} }}\n");
+            let _ = writeln!(text, "int f{function}(int p) {{ int i, l = p; {body} {way} }}");
         }
         let (one, two) = (random.block(2, 3), random.block(2, 3));
         let join = if random.dice.once_in(2) { "pthread_join(t, 0);" } else { "" };
-        let _ = write!(text, "void *worker(void *p) {{ int i, l = 0; {one} return 0; }}\n");
+        let _ = writeln!(text, "void *worker(void *p) {{ int i, l = 0; {one} return 0; }}");
         let _ = write!(
             text,
             "int main(void) {{ int i, l = 0; pthread_t t; result = 1; pthread_create(&t, 0, worker, 0); {two} {join} if (s.n == 2) reach_error(); return 0; }}"
