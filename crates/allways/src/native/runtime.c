@@ -892,10 +892,18 @@ static void *grow(void *table, int count, size_t size) {
 #define ADD(table, count) (table = grow(table, count, sizeof *table), &table[count++])
 
 #define PAGE 4096
+/* Programs for pointers of 32 bits may take a larger address for an error: memory comes from below that, if it can. */
+#ifdef MAP_32BIT
+#define LOW MAP_32BIT
+#else
+#define LOW 0
+#endif
 static void *allocate(size_t size) {
     if (!fences) return __real_calloc(1, size ? size : 1);
     size_t room = (size + PAGE - 1) / PAGE * PAGE;
-    char *start = mmap(NULL, room + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    char *start = mmap(NULL, room + PAGE, PROT_READ | PROT_WRITE, flags | LOW, -1, 0);
+    if (start == MAP_FAILED) start = mmap(NULL, room + PAGE, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (start == MAP_FAILED) return NULL;
     mprotect(start + room, PAGE, PROT_NONE);
     *ADD(blocks, block_count) = (Block){ start + room - size, size, 0 };
@@ -986,6 +994,9 @@ __attribute__((constructor(101))) static void begin(void) {
     struct sigaction action = { .sa_sigaction = died, .sa_flags = SA_ONSTACK | SA_SIGINFO };
     int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM };
     telling = getenv("ALLWAYS_TELL") != NULL;
+    /* All memory from behind the program's own, where addresses are small. */
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_MAX, 0);
     pthread_key_create(&ending, at_end);
     end_later();
     read_schedule(file);
