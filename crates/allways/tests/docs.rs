@@ -187,6 +187,13 @@ fn stable_line(line: &str) -> String {
     {
         return format!("{}  …", name.trim());
     }
+    // The time in which a trace was shortened.
+    if let Some((before, after)) = line.split_once("shortened as far as ")
+        && let Some((time, after)) = after.split_once(" allowed")
+        && is_duration(time)
+    {
+        return stable_line(&format!("{before}shortened as far as … allowed{after}"));
+    }
     // The last of the figures in parentheses at the end of a verdict.
     let figures = line.strip_suffix(')').and_then(|rest| Some((rest, rest.rfind([',', '('])? + 1)));
     match figures {
@@ -229,6 +236,12 @@ fn only_durations_may_differ_from_what_is_shown() {
             false,
         ),
         ("safe: a (sandwich, 3 visible states, 1.2 ms)", "safe: a (free, 3 visible states, 1.2 ms)", false),
+        (
+            "unsafe: a (free, shortened as far as 0.18 s allowed, 1.2 ms)",
+            "unsafe: a (free, shortened as far as 0.2 s allowed, 1.3 ms)",
+            true,
+        ),
+        ("unsafe: a (free, shortened as far as 0.18 s allowed, 1.2 ms)", "unsafe: a (free, 1.2 ms)", false),
         ("accepted: a (1.2 ms)", "accepted: a (10.2 s)", true),
         ("accepted: a (1.2 ms)", "accepted: b (1.2 ms)", false),
         ("  12 f(1, 3 s)", "  12 f(1, 4 s)", true),
