@@ -81,6 +81,8 @@ fn it_is_listed_chosen_and_named_in_the_answer() {
 #[test]
 fn its_lies_are_no_verdicts() {
     let (exit, text) = run(&["check", &corpus("lock-recursive"), "--engine", "toy", "--json"]);
+    assert!(exit == Exit::Bug && text.contains(r#""verdict":"error""#), "{text}");
+    let (exit, text) = run(&["check", &corpus("lock-recursive"), "--engine", "toy"]);
     assert!(exit == Exit::Bug && text.is_empty(), "{text}");
 }
 

@@ -528,8 +528,12 @@ HOOK long long allways_undefined(long at) {
 NONDET(int, int) NONDET(uint, unsigned) NONDET(unsigned, unsigned) NONDET(unsigned_int, unsigned) NONDET(bool, _Bool)
 NONDET(char, char) NONDET(uchar, unsigned char) NONDET(unsigned_char, unsigned char) NONDET(short, short)
 NONDET(ushort, unsigned short) NONDET(long, long) NONDET(ulong, unsigned long) NONDET(longlong, long long)
-NONDET(ulonglong, unsigned long long) NONDET(size_t, size_t) NONDET(pointer, void *) NONDET(u8, uint8_t)
+NONDET(ulonglong, unsigned long long) NONDET(size_t, size_t) NONDET(u8, uint8_t)
 NONDET(u16, uint16_t) NONDET(u32, uint32_t) NONDET(loff_t, long long) NONDET(pchar, char *)
+/* The null pointer, or one to memory that nobody else has. */
+static void *allocate(size_t size);
+#define GIVEN (1 << 16)
+HOOK WEAK void *__VERIFIER_nondet_pointer(void) { return choose(CALLER) ? allocate(GIVEN) : NULL; }
 HOOK WEAK double __VERIFIER_nondet_double(void) { return (double)choose(CALLER); }
 HOOK WEAK float __VERIFIER_nondet_float(void) { return (float)choose(CALLER); }
 HOOK int __wrap_rand(void) { return (int)choose(CALLER); }
