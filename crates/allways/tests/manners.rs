@@ -116,6 +116,21 @@ fn a_statement_that_is_none_is_an_error() {
         assert_eq!(run.code, 2, "{header}: {run:?}");
         assert!(run.err.contains("x.aw"), "{header}: {run:?}");
     }
+    let harm = folder.join("harm");
+    for option in [
+        format!("--evidence {}", harm.display()),
+        format!("--smt-dump {}", harm.display()),
+        "--cpp true".to_string(),
+        "--solver true".to_string(),
+        "/etc/hostname".to_string(),
+    ] {
+        let path = file(&folder, "x.aw", format!("//! options: {option}\n//! verdict: unsafe\n{RACE}"));
+        let right = file(&folder, "y.aw", format!("//! verdict: unsafe\n{RACE}"));
+        let run = allways(&format!("test {path} {right}"));
+        assert_eq!(run.code, 2, "{option}: {run:?}");
+        assert!(run.out.contains("y.aw is unsafe"), "the rest is checked: {run:?}");
+        assert!(!harm.exists(), "{option}: comments write nothing");
+    }
     let prose =
         file(&folder, "prose.aw", format!("//! A race: both read first\n//! verdict: unsafe\n{RACE}"));
     assert_eq!(allways(&format!("test {prose}")).code, 0);

@@ -705,17 +705,15 @@ pub fn root(place: &Expr) -> Option<VariableId> {
     match &place.kind {
         ExprKind::Variable(variable) => Some(*variable),
         ExprKind::Member(object, _) => root(object),
-        // Of an array, an element.
-        ExprKind::Deref(pointer) => match &pointer.kind {
-            ExprKind::AddressOf(place) => root(place),
-            ExprKind::PointerAdd(pointer, _) => match &pointer.kind {
-                ExprKind::AddressOf(place) => root(place),
-                _ => None,
-            },
-            _ => None,
-        },
+        ExprKind::Deref(pointer) => root(array_of(pointer)?),
         _ => None,
     }
+}
+
+/// What a pointer is the address of, or of which it is the address of an element.
+pub fn array_of(pointer: &Expr) -> Option<&Expr> {
+    let pointer = if let ExprKind::PointerAdd(pointer, _) = &pointer.kind { pointer } else { pointer };
+    if let ExprKind::AddressOf(place) = &pointer.kind { Some(place) } else { None }
 }
 
 /// Whether a function without a body gives a pointer, to something that is not the program's.

@@ -1,6 +1,6 @@
 //! `allways test`: are programs as they state? Each stated verdict is one run of `allways check`, with its options.
 
-use super::arguments::{Arguments, Command, STATEMENTS, Test};
+use super::arguments::{Arguments, Check, Command, STATEMENTS, Test};
 use super::exit::Exit;
 use super::output::Output;
 use super::session::Limits;
@@ -34,8 +34,14 @@ pub fn run(arguments: &Test, context: &mut Context) -> Result<Exit, Failure> {
             };
             silent += u64::from(statements.runs.is_empty());
             for stated in &statements.runs {
-                let tried = statements.check(file, stated, arguments.limits, context)?;
                 runs += 1;
+                let tried = match statements.check(file, stated, arguments.limits, context) {
+                    Ok(tried) => tried,
+                    Err(failure) => {
+                        worst = worst.max(context.fail(file, arguments.json, &failure));
+                        continue;
+                    }
+                };
                 otherwise += u64::from(!tried.as_stated);
                 worst = worst.max(if tried.as_stated { Exit::Success } else { Exit::Otherwise });
                 tell(&tried, arguments.json, context);
@@ -172,6 +178,13 @@ impl Statements {
             Failure::Usage(format!("{}: {first}", words::path(file)), STATEMENTS.to_string())
         })?;
         let Command::Check(mut arguments) = parsed.command else { unreachable!("`check` is the command") };
+        let Check { files, smt, search, .. } = &arguments;
+        let acts = smt.solver.is_some() || smt.smt_dump.is_some() || search.start.cpp.is_some();
+        if acts || search.evidence.is_some() || files.len() > 1 {
+            let what = "a comment cannot name commands, files to be written, or other files to be checked";
+            let help = "leave out --solver, --smt-dump, --cpp and --evidence; give them to `allways check`";
+            return Err(Failure::Usage(format!("{}: {what}", words::path(file)), help.to_string()));
+        }
         arguments.search.limits = arguments.search.limits.or(limits);
         let answer = Buffer::default();
         let mut output = Output::to(Box::new(answer.clone()), false);

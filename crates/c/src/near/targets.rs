@@ -1,6 +1,7 @@
 //! Where assertions are, and on which variables and members they depend directly.
 
 use super::Calls;
+use crate::pointers::array_of;
 use crate::typed::{Expr, ExprKind, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, Unit, VariableId};
 use crate::walk;
 use std::collections::HashSet;
@@ -81,14 +82,7 @@ fn root(place: &Expr) -> Option<Root> {
             Type::Record(record) => Some(Root::Member(*record, *member)),
             _ => None,
         },
-        ExprKind::Deref(pointer) => match &pointer.kind {
-            ExprKind::AddressOf(place) => root(place),
-            ExprKind::PointerAdd(pointer, _) => match &pointer.kind {
-                ExprKind::AddressOf(place) => root(place),
-                _ => None,
-            },
-            _ => None,
-        },
+        ExprKind::Deref(pointer) => root(array_of(pointer)?),
         _ => None,
     }
 }
