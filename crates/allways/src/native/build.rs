@@ -1,6 +1,7 @@
 //! Compiling a C program with the controlled scheduler, and what must be known of the result: lines and variables by address.
 
 use super::NativeError;
+use super::assembly::give_outputs;
 use super::schedule::{Failing, Schedule, Undefined};
 use allways_c::annotations;
 use allways_c::source::{is_preprocessed, with_headers};
@@ -75,7 +76,8 @@ pub(super) fn build(path: &Path, folder: &Path, schedule: &Schedule) -> Result<B
     let is_called = called.is_some();
     let mut bytes = called.unwrap_or(bytes);
     // So are the values of variables that the program gives none.
-    let is_given = !is_called && give_values(&mut bytes, &schedule.undefined);
+    let mut is_given = !is_called && give_values(&mut bytes, &schedule.undefined);
+    is_given |= give_outputs(&mut bytes, &schedule.chosen);
     if is_preprocessed(path, &bytes) {
         // Lines are those of the file itself.
         let copy = written(folder.join("program.i"), &without_markers(&bytes))?;

@@ -44,7 +44,7 @@ enum { READ = 1, WRITE = 2, UPDATE = 3, ATOMIC = 4, CREATE = 5, JOIN = 6, END = 
 typedef struct { uintptr_t at; int line; } Line;
 typedef struct { uintptr_t start, end; int name; } Symbol;
 typedef struct { int thread, kind, from, to, name, slot, turn; } Event;
-typedef struct { int thread, from, to; long long value; int used; } Choice;
+typedef struct { int thread, from, to; long long value; int after, used; } Choice;
 
 static Line *lines; static int line_count;
 static Symbol *symbols; static int symbol_count;
@@ -56,7 +56,7 @@ static Choice *choices; static int choice_count;
 static int *turns; static int turn_count;
 static int following = 1, fences;
 static unsigned long long seed = 1;
-static int one_in = 4, search_from = -1, expects_deadlock, expects_race;
+static int one_in = 4, search_from = -1, expects_deadlock, expects_race, in_place;
 
 /* ---- Threads ---- */
 
@@ -497,11 +497,19 @@ HOOK void __wrap_abort(void) { never(); }
 
 /* ---- Values that the program does not determine ---- */
 
+static int own_events(int from, int to) {
+    int count = 0;
+    for (int at = from; at < to; at++) count += events[at].thread == me;
+    return count;
+}
+
+/* The next value of the trace on this line; on request only if fewer than `in_place` events of the thread before it are missing. */
 static long long choose(void *caller) {
     int line = line_of(caller);
     for (int at = 0; at < choice_count; at++) {
         Choice *choice = &choices[at];
         if (choice->used || choice->thread != me || line < choice->from || line > choice->to) continue;
+        if (in_place && own_events(threads[me].next, choice->after) >= in_place) continue;
         choice->used = 1;
         return choice->value;
     }
@@ -510,6 +518,8 @@ static long long choose(void *caller) {
 
 /* Used by what is made for functions that have no body. */
 HOOK long long allways_choose(void *caller) { return choose(caller); }
+/* What assembly gives. */
+HOOK long long allways_output(void) { return choose(CALLER); }
 
 /* Variables that have no value, by the place of their declaration. */
 typedef struct { int thread; long at; long long value; int used; } Value;
@@ -973,15 +983,16 @@ static void read_schedule(FILE *file) {
         case 'T': if (!turn_count || turns[turn_count - 1] != a) *ADD(turns, turn_count) = (int)a; break;
         case 'V': *ADD(values, value_count) = (Value){ (int)a, b, c, 0 }; break;
         case 'K': start_as((int)a, b ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_ERRORCHECK, (int)c, (int)d); break;
-        case 'N': *ADD(choices, choice_count) = (Choice){ (int)a, (int)b, (int)c, d, 0 }; break;
+        case 'N': *ADD(choices, choice_count) = (Choice){ (int)a, (int)b, (int)c, d, (int)e, 0 }; break;
         case 'O': {
             fences = (int)a;
             seed = 2 * b + 1;
             one_in = (int)c;
             search_from = (int)d;
             alarm((unsigned)e);
-            expects_deadlock = f == 1;
-            expects_race = f == 2;
+            expects_deadlock = (f & 3) == 1;
+            expects_race = (f & 3) == 2;
+            in_place = (int)(f >> 2);
             break;
         }
         }

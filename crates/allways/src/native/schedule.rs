@@ -54,6 +54,14 @@ pub struct Event {
     pub slot: Option<Slot>,
 }
 
+impl Event {
+    /// Whether a run always comes to it: memory is given and taken back without an access.
+    fn is_seen(&self) -> bool {
+        let accesses = matches!(self.kind, Kind::Read | Kind::Write | Kind::Update);
+        !accesses || self.slot.is_some() || self.variable.is_some()
+    }
+}
+
 /// A value that the program does not determine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chosen {
@@ -61,6 +69,8 @@ pub struct Chosen {
     pub thread: usize,
     /// The lines on which it may stand.
     pub lines: (u32, u32),
+    /// How many events of the schedule there are up to the last one before it that a run of the thread comes to.
+    pub after: usize,
     /// The value.
     pub value: Value,
 }
@@ -312,7 +322,10 @@ impl Writer<'_> {
             };
             for value in values {
                 let (thread, lines) = (self.number(step)?, self.lines(edge.span));
-                self.schedule.chosen.push(Chosen { thread, lines, value });
+                let seen = |event: &Event| event.thread == thread && event.is_seen();
+                let last = self.schedule.events.iter().rposition(seen);
+                let after = last.map_or(0, |last| last + 1);
+                self.schedule.chosen.push(Chosen { thread, lines, after, value });
             }
             if let Some((slot, value)) = given {
                 self.undefined(step, slot, value)?;
