@@ -559,3 +559,54 @@ int main(void) {
 ",
     );
 }
+
+#[test]
+fn what_assembly_gives_is_what_the_trace_says() {
+    reaches(
+        "assembly",
+        "#include <assert.h>
+#include <pthread.h>
+int seen;
+static int status(unsigned short port) {
+    int value;
+    __asm__ volatile (\"inl %w1, %0\" : \"=a\" (value) : \"Nd\" (port));
+    return value;
+}
+void *handler(void *unused) {
+    seen = status(16) < 0;
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, handler, 0);
+    assert(!seen);
+    return 0;
+}
+",
+    );
+}
+
+#[test]
+fn values_stay_with_the_calls_that_they_matter_to() {
+    reaches(
+        "in-place",
+        "#include <assert.h>
+#include <pthread.h>
+extern int __VERIFIER_nondet_int(void);
+int started, seen;
+static int any(void) { return __VERIFIER_nondet_int(); }
+void *worker(void *unused) {
+    int ignored = any();
+    started = 1;
+    seen = any() == 5;
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, worker, 0);
+    if (started) assert(!seen);
+    return 0;
+}
+",
+    );
+}

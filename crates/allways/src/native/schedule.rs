@@ -348,7 +348,8 @@ impl Writer<'_> {
     fn undefined(&mut self, step: &RunStep, slot: Slot, value: Value) -> Result<(), NoSchedule> {
         let procedure = self.program.locations[step.location].procedure;
         let locals = &self.program.procedures[procedure].locals;
-        let named = |variable: &&Variable| variable.slot == slot && !variable.name.starts_with('#');
+        // Results of calls have a variable, too, which is not declared.
+        let named = |variable: &&Variable| variable.slot == slot && !variable.name.contains(['#', '(']);
         if let Some(variable) = locals.iter().find(named) {
             let name = variable.name.split('\'').next().unwrap_or_default();
             let name = name.rsplit('.').next().unwrap_or_default().to_string();
