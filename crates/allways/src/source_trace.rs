@@ -215,7 +215,7 @@ impl TraceWriter<'_> {
                     changed.push(format!(
                         "{} = {}",
                         named(variable, index),
-                        self.value(variable.ty, after, step)
+                        self.value(variable, after, step)
                     ));
                 }
             }
@@ -239,18 +239,19 @@ impl TraceWriter<'_> {
                 };
                 if differs {
                     let name = named(variable, index);
-                    changed.push(format!(
-                        "{}.{name} = {}",
-                        self.threads[slot],
-                        self.plain(variable.ty, value)
-                    ));
+                    changed.push(format!("{}.{name} = {}", self.threads[slot], self.plain(variable, value)));
                 }
             }
         }
     }
 
     /// A value; one of a pointer in C as the address that it is.
-    fn plain(&self, ty: Type, value: Value) -> String {
+    fn plain(&self, variable: &Variable, value: Value) -> String {
+        if let Some(name) = variable.names.as_ref().and_then(|names| names.get(usize::try_from(value).ok()?))
+        {
+            return name.clone();
+        }
+        let ty = variable.ty;
         let slot = value.checked_sub(ADDRESSES).and_then(|slot| usize::try_from(slot).ok());
         match ty {
             Type::Bool => (value != 0).to_string(),
@@ -262,14 +263,14 @@ impl TraceWriter<'_> {
         }
     }
 
-    fn value(&self, ty: Type, value: Value, step: &RunStep) -> String {
-        match (ty, value) {
+    fn value(&self, variable: &Variable, value: Value, step: &RunStep) -> String {
+        match (variable.ty, value) {
             (Type::Lock, 0) => "free".to_string(),
             (Type::Lock, holder) => {
                 let slot = step.slots.iter().position(|thread| *thread == Some(holder as usize - 1));
                 slot.map_or("held".to_string(), |slot| format!("held by {}", self.threads[slot]))
             }
-            _ => self.plain(ty, value),
+            _ => self.plain(variable, value),
         }
     }
 
@@ -278,7 +279,7 @@ impl TraceWriter<'_> {
         for variable in &self.program.shared {
             let shown = variable.ty != Type::Lock && is_shown(variable) && !variable.name.starts_with(HEAP);
             for index in (0..variable.slots()).filter(|_| shown) {
-                let value = self.plain(variable.ty, initial.shared[variable.slot + index]);
+                let value = self.plain(variable, initial.shared[variable.slot + index]);
                 start.push(format!("{} = {value}", named(variable, index)));
             }
         }
@@ -286,7 +287,7 @@ impl TraceWriter<'_> {
             let Some(top) = thread.and_then(|thread| initial.threads[thread].top()) else { continue };
             for variable in &self.program.procedure_of(top.location).locals {
                 for index in (0..variable.slots()).filter(|&index| variable.initial[index].is_none()) {
-                    let value = self.plain(variable.ty, top.locals[variable.slot + index]);
+                    let value = self.plain(variable, top.locals[variable.slot + index]);
                     start.push(format!("{}.{} = {value}", self.threads[slot], named(variable, index)));
                 }
             }

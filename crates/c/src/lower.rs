@@ -469,7 +469,16 @@ impl<'u> Lowering<'u> {
     ) -> Slot {
         let slot = self.body.locals.last().map_or(0, |last: &Variable| last.slot + last.slots());
         let initial = vec![initial];
-        self.body.locals.push(Variable { name, ty, slot, length: None, initial, mixed: false, span });
+        self.body.locals.push(Variable {
+            name,
+            ty,
+            slot,
+            length: None,
+            initial,
+            mixed: false,
+            names: None,
+            span,
+        });
         slot
     }
 }

@@ -89,6 +89,7 @@ pub fn watch(lowered: &mut Lowered) {
         length: None,
         initial: vec![Some(0)],
         mixed: false,
+        names: None,
         span: Span::default(),
     });
     let watching = Watching { watched, cells: lowered.cells.clone(), written_atomically };

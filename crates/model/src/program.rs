@@ -28,6 +28,7 @@ pub mod sequential;
 pub mod validate;
 
 pub use expression::{Binary, Expr, Machine, Unary};
+use std::sync::Arc;
 
 /// A value: an integer, or a Boolean as 0 or 1.
 pub type Value = i64;
@@ -127,6 +128,8 @@ pub struct Variable {
     pub initial: Vec<Option<Value>>,
     /// A local variable that other threads write with [`Target::Others`].
     pub mixed: bool,
+    /// What its values are called, from the least one on, if they have names.
+    pub names: Option<Arc<[String]>>,
     /// Where it is declared.
     pub span: Span,
 }

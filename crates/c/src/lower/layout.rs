@@ -110,6 +110,7 @@ impl Lowering<'_> {
                     length: None,
                     initial: vec![None],
                     mixed: false,
+                    names: None,
                     span: object.span,
                 });
                 let location = if part.joined { cells[slot - 1].1 } else { slot };
@@ -451,6 +452,7 @@ fn gap(slot: Slot, span: Span) -> Variable {
         length: None,
         initial: vec![Some(0)],
         mixed: false,
+        names: None,
         span,
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Module<'a> {
 pub(super) enum Item<'a> {
     Shared(TypeName<'a>, Vec<Declarator<'a>>),
     Constant(Name<'a>, Expr<'a>),
+    /// A type and the names of its values.
+    Enumeration(Name<'a>, Vec<Name<'a>>),
     Lock(Declarator<'a>),
     Event(Name<'a>),
     Routine(Routine<'a>),
@@ -70,6 +72,8 @@ pub(super) enum TypeName<'a> {
     Bool,
     Int,
     Range(Box<Expr<'a>>, Box<Expr<'a>>),
+    /// An enumeration.
+    Named(Name<'a>),
 }
 
 /// A name that is declared, perhaps as an array, perhaps with a value.

@@ -27,6 +27,7 @@ use crate::diagnostic::{Diagnostics, Severity};
 use allways_model::program::{LocationId, Program, Slot, Span, TemplateId, Type, Value, Variable};
 use body::Body;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Lowers a text without syntax errors.
 pub(super) fn lower<'a>(
@@ -39,6 +40,7 @@ pub(super) fn lower<'a>(
         diagnostics,
         definitions,
         redefined: HashSet::new(),
+        enumerations: Vec::new(),
         globals,
         program: Program::default(),
         heads: Vec::new(),
@@ -129,6 +131,8 @@ struct Lowering<'a, 'd> {
     definitions: &'a Definitions,
     /// The constants that got one.
     redefined: HashSet<&'a str>,
+    /// The names of the values of each enumeration.
+    enumerations: Vec<Arc<[String]>>,
     globals: Globals<'a>,
     program: Program,
     /// By the number of the procedure.

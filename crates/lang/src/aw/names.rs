@@ -31,6 +31,8 @@ pub(super) enum Meaning {
     /// A lock, by its place in the list of shared variables.
     Lock(usize),
     Constant(Value, Sort),
+    /// A type, by its place in the list of enumerations.
+    Enumeration(usize),
     Event(usize),
     /// A procedure, by its number.
     Procedure(usize),
@@ -48,6 +50,7 @@ impl Meaning {
             Meaning::Shared(_) => "a variable",
             Meaning::Lock(_) => "a lock",
             Meaning::Constant(..) => "a constant",
+            Meaning::Enumeration(_) => "a type",
             Meaning::Event(_) => "an event",
             Meaning::Procedure(_) => "a procedure",
             Meaning::Thread(_) => "a thread",
@@ -90,6 +93,10 @@ impl<'a> Globals<'a> {
                     .iter()
                     .for_each(|declarator| add(declarator.name, Meaning::Unclear, declarator.span.end)),
                 Item::Constant(name, value) => add(*name, Meaning::Unclear, value.span.end),
+                Item::Enumeration(name, values) => {
+                    add(*name, Meaning::Unclear, name.span.end);
+                    values.iter().for_each(|value| add(*value, Meaning::Unclear, value.span.end));
+                }
                 Item::Lock(declarator) => add(declarator.name, Meaning::Unclear, declarator.span.end),
                 Item::Event(name) => add(*name, Meaning::Unclear, name.span.end),
                 Item::Routine(routine) => {

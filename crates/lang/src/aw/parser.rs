@@ -15,6 +15,7 @@ use super::{MAX_NESTING, MAX_TEXT};
 use crate::cursor::{join, range};
 use crate::diagnostic::{Diagnostics, Severity, excerpt};
 use allways_model::program::Span;
+use std::collections::HashSet;
 
 /// An error that has been reported.
 pub(super) struct Reported;
@@ -23,7 +24,9 @@ type Parse<T> = Result<T, Reported>;
 
 /// Parses a text. What has errors is left out of the tree.
 pub(super) fn parse<'a>(text: &'a [u8], lexed: &'a Lexed, diagnostics: &mut Diagnostics) -> Module<'a> {
-    let mut parser = Parser { text, tokens: &lexed.tokens, next: 0, depth: 0, diagnostics, complained: None };
+    let (tokens, enumerations) = (&lexed.tokens, HashSet::new());
+    let mut parser = Parser { text, tokens, next: 0, depth: 0, diagnostics, complained: None, enumerations };
+    parser.enumerations = parser.enumerations();
     if text.len() > MAX_TEXT {
         let message = format!("expected a text of at most {MAX_TEXT} bytes, found {}", text.len());
         parser.error(Span::default(), message, None);
@@ -47,6 +50,8 @@ struct Parser<'a, 'd> {
     diagnostics: &'d mut Diagnostics,
     /// The token about which the last complaint was.
     complained: Option<usize>,
+    /// The types that are declared somewhere.
+    enumerations: HashSet<&'a str>,
 }
 
 impl<'a> Parser<'a, '_> {

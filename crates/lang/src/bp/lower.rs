@@ -354,6 +354,7 @@ fn variable(name: Name<'_>, slot: Slot, initial: Option<bool>) -> Variable {
         length: None,
         initial: vec![initial.map(i64::from)],
         mixed: false,
+        names: None,
         span: name.span,
     }
 }

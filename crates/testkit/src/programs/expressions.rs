@@ -9,6 +9,7 @@ impl Generator {
         match ty {
             Type::Bool => self.rng.bool().to_string(),
             Type::Int => self.rng.i64(0..=2).to_string(),
+            Type::Range(0, 2) if self.enumeration && self.once_in(2) => format!("e{}", self.rng.i64(0..=2)),
             Type::Range(low, high) => self.rng.i64(low..=high).to_string(),
         }
     }

@@ -71,6 +71,8 @@ pub(super) struct Generator {
     pub lock: Option<(String, Option<i64>)>,
     pub event: Option<String>,
     pub constant: Option<(String, i64)>,
+    /// Whether there is the type `E`, which is another name for `0..2`.
+    pub enumeration: bool,
     pub procedures: Vec<Routine>,
     pub tasks: Vec<Routine>,
     /// The threads that are started later.
@@ -94,6 +96,7 @@ impl Generator {
             lock: None,
             event: None,
             constant: None,
+            enumeration: false,
             procedures: Vec::new(),
             tasks: Vec::new(),
             spawned: None,
@@ -140,6 +143,10 @@ impl Generator {
             self.constant = Some(("N".to_string(), self.rng.i64(1..=2)));
             self.text = format!("const N = {};\n", self.constant.as_ref().map_or(0, |constant| constant.1));
         }
+        if self.mode != Mode::Boolean && self.once_in(4) {
+            self.enumeration = true;
+            self.text += "enum E { e0, e1, e2 }\n";
+        }
         for number in 0..self.rng.usize(1..=3) {
             self.shared_variable(number);
         }
@@ -163,6 +170,7 @@ impl Generator {
         let name = format!("{}{number}", if length.is_some() { "a" } else { "g" });
         let ty_name = match (ty, &self.constant) {
             (Type::Range(0, high), Some((name, value))) if high == *value => format!("0..{name}"),
+            (Type::Range(0, 2), _) if self.enumeration => "E".to_string(),
             _ => ty.name(),
         };
         let initial = match length.and_then(|_| self.values_of_array(ty)) {

@@ -261,6 +261,7 @@ impl Making<'_> {
                 length: None,
                 initial: vec![initial],
                 mixed: false,
+                names: None,
                 span: Span::default(),
             });
         }

@@ -147,6 +147,8 @@ impl<'a> Lowering<'a, '_> {
                 None,
                 vec![Some(ty.map_or(0, Type::default_value))],
             );
+            let names = self.names_of(&parameter.ty);
+            self.body.locals.last_mut().into_iter().for_each(|variable| variable.names = names.clone());
         }
         let parameters = self.body.locals.len();
         self.collect_labels(&routine.body, None);

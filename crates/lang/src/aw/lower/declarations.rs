@@ -11,19 +11,30 @@ use crate::cursor::join;
 use allways_model::program::{
     Count, Expr, ProcedureId, RUNNING, Slot, Span, Template, TemplateId, Type, Value, Variable,
 };
+use std::sync::Arc;
 
 impl<'a> Lowering<'a, '_> {
     pub(super) fn declare(&mut self, item: &'a Item<'a>) {
         match item {
             Item::Shared(ty, declarators) => {
+                let names = self.names_of(ty);
                 let ty = self.type_of(ty);
                 for declarator in declarators {
                     let length = self.length_of(declarator);
                     let initial = self.initial_of(declarator, ty, length);
                     if let (Some(ty), Some(length), Some(initial)) = (ty, length, initial) {
-                        self.share(declarator.name, ty, length, initial);
+                        self.share(declarator.name, ty, length, initial, names.clone());
                     }
                 }
+            }
+            Item::Enumeration(name, values) => {
+                for (number, value) in values.iter().enumerate() {
+                    self.globals.settle(*value, Meaning::Constant(number as Value, Sort::Number));
+                    // Values of a type are not there to be used one by one.
+                    self.globals.touch(value.text);
+                }
+                self.globals.settle(*name, Meaning::Enumeration(self.enumerations.len()));
+                self.enumerations.push(values.iter().map(|value| value.text.to_string()).collect());
             }
             Item::Constant(name, value) => {
                 let given = self.definitions.get(name.text).copied();
@@ -36,7 +47,8 @@ impl<'a> Lowering<'a, '_> {
             }
             Item::Lock(declarator) => {
                 if let Some(length) = self.length_of(declarator) {
-                    self.share(declarator.name, Type::Lock, length, vec![Some(0); length.unwrap_or(1)]);
+                    let initial = vec![Some(0); length.unwrap_or(1)];
+                    self.share(declarator.name, Type::Lock, length, initial, None);
                 }
             }
             Item::Event(name) => {
@@ -48,11 +60,18 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn share(&mut self, name: Name<'a>, ty: Type, length: Option<usize>, initial: Vec<Option<Value>>) {
+    fn share(
+        &mut self,
+        name: Name<'a>,
+        ty: Type,
+        length: Option<usize>,
+        initial: Vec<Option<Value>>,
+        names: Option<Arc<[String]>>,
+    ) {
         let number = self.program.shared.len();
         let slot = self.program.shared_slots();
         if let Some(variable) = self.new_variable(name, ty, length, initial, slot) {
-            self.program.shared.push(variable);
+            self.program.shared.push(Variable { names, ..variable });
             let meaning = if ty == Type::Lock { Meaning::Lock(number) } else { Meaning::Shared(number) };
             self.globals.settle(name, meaning);
         }
@@ -75,7 +94,7 @@ impl<'a> Lowering<'a, '_> {
         }
         self.slots += slots;
         let (name, span) = (name.text.to_string(), name.span);
-        Some(Variable { name, ty, slot, length, initial, mixed: false, span })
+        Some(Variable { name, ty, slot, length, initial, mixed: false, names: None, span })
     }
 
     /// Adds the variable that says whether a task runs. `main` does at the start.
@@ -88,6 +107,7 @@ impl<'a> Lowering<'a, '_> {
             length: None,
             initial: vec![Some(1)],
             mixed: false,
+            names: None,
             span: Span::default(),
         });
     }
@@ -143,6 +163,25 @@ impl<'a> Lowering<'a, '_> {
                 let (low, high) = self.range_of(low, high)?;
                 Some(Type::Range(low, high))
             }
+            TypeName::Named(name) => match self.global(*name, "a type")? {
+                Meaning::Enumeration(number) => {
+                    self.globals.touch(name.text);
+                    Some(Type::Range(0, self.enumerations[number].len() as Value - 1))
+                }
+                meaning => {
+                    self.misfit(*name, "a type", meaning, None);
+                    None
+                }
+            },
+        }
+    }
+
+    /// What the values of a type are called, if they have names.
+    pub(super) fn names_of(&self, ty: &TypeName<'a>) -> Option<Arc<[String]>> {
+        let TypeName::Named(name) = ty else { return None };
+        match self.globals.get(name.text)?.meaning {
+            Meaning::Enumeration(number) => Some(Arc::clone(&self.enumerations[number])),
+            _ => None,
         }
     }
 

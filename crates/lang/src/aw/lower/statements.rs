@@ -64,10 +64,12 @@ impl<'a> Lowering<'a, '_> {
         }
         match &statement.kind {
             StatementKind::Declare(ty, declarators) => {
+                let (names, first) = (self.names_of(ty), self.body.locals.len());
                 let ty = self.type_of(ty);
                 for declarator in declarators {
                     at = self.declaration(ty, declarator, at, span);
                 }
+                self.body.locals[first..].iter_mut().for_each(|variable| variable.names = names.clone());
                 at
             }
             StatementKind::If(branches, otherwise) => self.branches(branches, otherwise.as_ref(), at),

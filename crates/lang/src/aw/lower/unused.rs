@@ -35,7 +35,7 @@ impl Lowering<'_, '_> {
             let name = quote(global.name.text);
             let message = match global.meaning {
                 Meaning::Shared(_) => format!("{name} is never read"),
-                Meaning::Lock(_) | Meaning::Constant(..) | Meaning::Event(_) => {
+                Meaning::Lock(_) | Meaning::Constant(..) | Meaning::Enumeration(_) | Meaning::Event(_) => {
                     format!("{name} is never used")
                 }
                 Meaning::Procedure(_) => format!("{name} is never called"),

@@ -6,6 +6,7 @@ use super::super::ast::{
 use super::super::foreign;
 use super::super::lexer::Kind;
 use super::{Parse, Parser, Reported, quote};
+use std::collections::HashSet;
 
 const STATEMENTS: &str = "statements stand in the body of a `thread` or `proc`";
 const DECLARATION: &str = "a declaration such as `shared`, `proc`, `thread` or `never`";
@@ -55,6 +56,15 @@ impl<'a> Parser<'a, '_> {
                 items.extend(constants);
                 self.semicolon("the declaration")
             }
+            (Kind::Name, "enum") if self.starts_enumeration(0) => {
+                self.advance();
+                let name = self.name("the name of a type")?;
+                self.expect("{")?;
+                let values = self.list(|parser| parser.name("the name of a value"))?;
+                self.expect_operator_or("}")?;
+                items.push(Item::Enumeration(name, values));
+                Ok(())
+            }
             (Kind::Keyword, "lock") => {
                 self.advance();
                 let locks = self.list(|parser| {
@@ -101,6 +111,20 @@ impl<'a> Parser<'a, '_> {
             }
             _ => Err(self.no_item()),
         }
+    }
+
+    /// Whether `enum` at the token so many after the next is followed by a name and a brace.
+    fn starts_enumeration(&self, count: usize) -> bool {
+        self.ahead(count + 1).kind == Kind::Name && self.is(count + 2, "{")
+    }
+
+    /// The types that are declared somewhere in the text.
+    pub(super) fn enumerations(&self) -> HashSet<&'a str> {
+        let starts = (0..self.tokens.len()).filter(|&at| {
+            let token = self.tokens[at];
+            token.kind == Kind::Name && self.word(token) == "enum" && self.starts_enumeration(at)
+        });
+        starts.map(|at| self.word(self.tokens[at + 1])).collect()
     }
 
     fn no_item(&mut self) -> Reported {
@@ -158,6 +182,9 @@ impl<'a> Parser<'a, '_> {
             (Kind::Keyword, "int") => {
                 self.advance();
                 Ok(TypeName::Int)
+            }
+            (Kind::Name, word) if self.enumerations.contains(word) && !self.is(1, "..") => {
+                Ok(TypeName::Named(self.name("a type")?))
             }
             (Kind::Name, word) if self.ahead(1).kind == Kind::Name || self.is(1, "=") || self.is(1, ";") => {
                 let help = foreign::type_name(word).map(str::to_string).or_else(|| self.like_keyword(word));

@@ -65,7 +65,7 @@ impl<'a> Parser<'a, '_> {
                 let block = self.block("a block")?;
                 (StatementKind::Block(block), start.span)
             }
-            Kind::Name if !self.starts_range() => self.named_statement()?,
+            Kind::Name if !self.starts_range() && !self.starts_named_type() => self.named_statement()?,
             Kind::Keyword | Kind::Name | Kind::Number => self.declaration()?,
             Kind::Symbol if self.at("-") || self.at("(") => self.declaration()?,
             _ => {
@@ -86,6 +86,11 @@ impl<'a> Parser<'a, '_> {
             .iter()
             .any(|second| ["+", "-", "*", "/", "%"].iter().any(|first| self.touching(1, first, second)));
         self.is(1, "..") || arithmetic && !slip
+    }
+
+    /// Whether an enumeration and the name of a variable come next.
+    fn starts_named_type(&self) -> bool {
+        self.enumerations.contains(self.word(self.peek())) && self.ahead(1).kind == Kind::Name
     }
 
     fn starts_statement(&self) -> bool {

@@ -236,3 +236,70 @@ fn what_is_wrong_with_them() {
       it is a statement, the right side of an assignment or, if it is `cas`, a whole condition
     ");
 }
+
+#[test]
+fn enumerations() {
+    let program = |declaration: &str, ty: &str, idle: &str, busy: &str, done: &str| {
+        format!(
+            "{declaration} shared {ty} phase, all[2] = {{{busy}, *}}; shared bool _seen; \
+             proc next({ty} now) : {ty} {{ if (now == {done}) {{ return {idle}; }} return now + 1; }} \
+             thread p[2] {{ {ty} mine = {busy}; loop {{ mine = next(phase); phase = mine; _seen = phase > {idle}; }} }} \
+             never all[1] == {done} && phase == {done};"
+        )
+    };
+    let short = program("enum Phase { idle, busy, done }", "Phase", "idle", "busy", "done");
+    same(&short, &program("", "0..2", "0", "1", "2"));
+    let names =
+        |variable: &allways_model::program::Variable| variable.names.as_ref().map(|names| names.join(" "));
+    let lowered = good(&short);
+    let named: Vec<_> = lowered.shared.iter().map(names).collect();
+    let phases = Some("idle busy done".to_string());
+    assert_eq!(named, [phases.clone(), phases.clone(), None]);
+    for procedure in &lowered.procedures {
+        let named = procedure.locals.iter().filter(|local| !local.name.starts_with('#')).map(names);
+        assert!(named.clone().all(|name| name == phases), "{}", procedure.name);
+    }
+    // A single value; words that are names elsewhere; the type before its values.
+    same(
+        "enum One { only } shared One enum; thread p { One x = only; enum = x; } never enum == only;",
+        "shared 0..0 enum; thread p { 0..0 x = 0; enum = x; } never enum == 0;",
+    );
+    same(
+        "enum E { a, b } shared a..b x; thread p { for i in a..b { x = i; } assert forall i in a..b: i <= b; }",
+        "shared 0..1 x; thread p { for i in 0..1 { x = i; } assert forall i in 0..1: i <= 1; }",
+    );
+}
+
+#[test]
+fn enumerations_that_are_none() {
+    let complaints = [
+        "enum E { } thread p { skip; }",
+        "enum E { a, a } thread p { skip; }",
+        "enum E { a, b } shared int b; thread p { skip; }",
+        "shared E x; enum E { a, b } thread p { x = b; }",
+        "enum E { a, b } thread p { E = a; }",
+        "enum E { a, b } shared E x = 2; thread p { x = true; }",
+        "enum E { a, b thread p { skip; }",
+        "enum E; thread p { skip; }",
+    ]
+    .map(said);
+    assert_snapshot!(complaints.join("\n"), @r#"
+    1:10: expected the name of a value, found `}`
+
+    1:13: `a` is declared twice, first in line 1
+
+    1:28: `b` is declared twice, first in line 1
+
+    1:8: `E` is used before it is declared, in line 1
+      move the declaration up
+
+    1:28: expected a variable, found `E`, a type
+
+    1:30: expected an initial value of type `0..1`, found 2
+
+    1:15: expected `}`, found `thread`
+
+    1:1: expected a declaration such as `shared`, `proc`, `thread` or `never`, found `enum`
+      an enumeration is declared by `enum Phase { idle, busy }`
+    "#);
+}

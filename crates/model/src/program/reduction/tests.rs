@@ -25,6 +25,7 @@ fn variable(name: &str, ty: Type, initial: Option<Value>) -> Variable {
         length: None,
         initial: vec![initial],
         mixed: false,
+        names: None,
         span: Span::default(),
     }
 }

@@ -290,6 +290,15 @@ impl Builder {
 fn declare(variables: &mut Vec<Variable>, name: String, ty: Type, length: Option<usize>) -> Slot {
     let slot = variables.last().map_or(0, |last| last.slot + last.slots());
     let initial = vec![Some(ty.default_value()); length.unwrap_or(1)];
-    variables.push(Variable { name, ty, slot, length, initial, mixed: false, span: Span::default() });
+    variables.push(Variable {
+        name,
+        ty,
+        slot,
+        length,
+        initial,
+        mixed: false,
+        names: None,
+        span: Span::default(),
+    });
     slot
 }
