@@ -610,3 +610,22 @@ int main(void) {
 ",
     );
 }
+
+#[test]
+fn threads_are_told_apart_by_the_functions_they_start_with() {
+    reaches(
+        "two-kinds",
+        "#include <assert.h>
+#include <pthread.h>
+int value;
+void *first(void *unused) { value = value == 1 ? 2 : value; return 0; }
+void *second(void *unused) { if (value == 0) value = 1; return 0; }
+#define START(f) for (int i = 0; i < 10000; i++) { pthread_t t; pthread_create(&t, 0, f, 0); }
+int main(void) {
+    START(first) START(second)
+    assert(value != 2);
+    return 0;
+}
+",
+    );
+}

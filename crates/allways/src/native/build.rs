@@ -247,12 +247,11 @@ fn tables(lines: &str, own: &str, symbols: &str) -> (String, HashMap<String, usi
             if section || error {
                 let _ = writeln!(text, "{letter} {address} 0 0 0 0 0");
             }
-        } else {
-            // A static variable of a function has a number after its name.
-            let name = name.split('.').next().unwrap_or_default().to_string();
-            let next = names.len();
-            variables.push((address, size, *names.entry(name).or_insert(next)));
         }
+        // A static variable of a function has a number after its name.
+        let name = name.split('.').next().unwrap_or_default().to_string();
+        let next = names.len();
+        variables.push((address, size, *names.entry(name).or_insert(next)));
     }
     variables.sort_unstable();
     for (address, size, number) in variables {

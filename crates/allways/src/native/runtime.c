@@ -61,7 +61,7 @@ static int one_in = 4, search_from = -1, expects_deadlock, expects_race, in_plac
 /* ---- Threads ---- */
 
 enum { READY, BLOCKED, PARKED, ENDED };
-#define MOST_THREADS 16384
+#define MOST_THREADS 65536
 #define WINDOW 8
 #define MOST_PASSES 200000
 
@@ -223,7 +223,8 @@ static void forget_places(uintptr_t from, uintptr_t to) {
 
 static int fits(const Event *event, int kind, int line, int name, uintptr_t at) {
     if (kind == END || event->kind == END) return kind == event->kind;
-    if (event->name != name || line < event->from || line > event->to) return 0;
+    int named = event->name == name || (kind == CREATE && event->name < 0);
+    if (!named || line < event->from || line > event->to) return 0;
     int same = event->kind == kind || (kind == UPDATE && event->kind < UPDATE) || (event->kind == ANY_ACCESS && kind <= UPDATE);
     return same && may_be_at(event->slot, at);
 }
@@ -245,9 +246,10 @@ static int events_left(void) {
     return 0;
 }
 
-static void point_at(int kind, int line, int name, uintptr_t address) {
+/* Gives the event that the point is, -1 if it is none. */
+static int point_at(int kind, int line, int name, uintptr_t address) {
     Thread *thread = &threads[me];
-    if (thread->depth > 0) return;
+    if (thread->depth > 0) return -1;
     if (following) {
         int at = event_here(kind, line, name, address);
         tell(at < 0 ? "no event" : "an event", kind, line, name);
@@ -257,14 +259,14 @@ static void point_at(int kind, int line, int name, uintptr_t address) {
                 if (last) leave_schedule();
                 thread->state = PARKED;
             } else if (events_left() || last || kind == END) {
-                return;
+                return -1;
             } else {
                 /* What it does from here on is no part of the schedule. */
                 thread->state = PARKED;
             }
             hand_over(0);
             thread->state = READY;
-            return;
+            return -1;
         }
         for (int skipped = thread->next; skipped < at; skipped++) missed += events[skipped].thread == me;
         if (events[at].slot >= 0 && address) places[events[at].slot] = address;
@@ -274,9 +276,10 @@ static void point_at(int kind, int line, int name, uintptr_t address) {
         while (following && thread->turn > turn) hand_over(1);
         thread->turn = -1;
         matched++;
-    } else if (draw(one_in) == 0) {
-        hand_over(1);
+        return at;
     }
+    if (draw(one_in) == 0) hand_over(1);
+    return -1;
 }
 
 /* Where the stack of the program ends: below its frames are those of this runtime, up to the one that returns to the
@@ -843,14 +846,29 @@ static void begin_thread(int number) {
     if (__real_pthread_create(&threads[number].handle, &attributes, run, (void *)(intptr_t)number)) report("diverged", 0);
 }
 
+/* Threads of the schedule have the numbers that they have there, in the order of its events; others come after them. One that was
+ * not created has ended. */
+static int number_of_created(int event) {
+    int number = 0;
+    if (event >= 0) {
+        for (int at = 0; at <= event; at++) number += events[at].kind == CREATE;
+    } else if (following) {
+        number = thread_count;
+    } else {
+        for (number = 1; number < thread_count && (threads[number].state != ENDED || threads[number].start);) number++;
+    }
+    if (number == thread_count) thread_count++;
+    return number;
+}
+
 static int create(unsigned long *to, void *start, void *argument, void *caller) {
     if (expects_race) look_for_race(WRITE, line_of(caller), (uintptr_t)to, sizeof *to, 0);
-    point(CREATE, caller, NULL);
+    if (fences) threads[me].lowest = stack_of(caller);
+    int event = point_at(CREATE, line_of(caller), name_of(start), 0);
     if (thread_count == MOST_THREADS) report("diverged", 0);
-    int number = thread_count;
+    int number = number_of_created(event);
     threads[number] = (Thread){ .turn = -1, .start = (void *(*)(void *))start, .argument = argument };
     *to = number;
-    thread_count++;
     return 0;
 }
 
@@ -1018,6 +1036,8 @@ __attribute__((constructor(101))) static void begin(void) {
     fclose(file);
     for (int step = 0; step < 8; step++) draw(2);
     threads[0].turn = -1;
+    for (int at = 0; at < event_count && thread_count < MOST_THREADS; at++)
+        if (events[at].kind == CREATE) threads[thread_count++].state = ENDED;
     if (fences) note_stack();
     atexit(leave_process);
     /* What goes wrong before this is no error of the program. */

@@ -48,7 +48,7 @@ pub struct Event {
     pub kind: Kind,
     /// The lines on which it may stand, from the first to the last.
     pub lines: (u32, u32),
-    /// The variable that is accessed, if it has a name.
+    /// The variable that is accessed, if it has a name; the function with which a thread that is created starts.
     pub variable: Option<String>,
     /// The shared slot of the model that is accessed.
     pub slot: Option<Slot>,
@@ -256,8 +256,8 @@ impl Writer<'_> {
         let mut seen = section;
         for (number, passed) in moves.iter().enumerate() {
             let edge = &program.locations[passed.location].edges[passed.edge];
-            if let Op::Spawn(..) = edge.op {
-                self.event(step, Kind::Create, edge.span, None)?;
+            if let Op::Spawn(template, _) = edge.op {
+                self.creation(step, edge.span, &program.templates[template].name)?;
                 if let Some(started) = step.started {
                     self.numbers[started] = Some(self.next);
                 }
@@ -285,7 +285,8 @@ impl Writer<'_> {
                         let waiting = self.created.get_mut(&slot).and_then(VecDeque::pop_front);
                         self.numbers[step.thread] = waiting;
                     } else {
-                        self.event(step, Kind::Create, edge.span, None)?;
+                        let name = self.name(slot);
+                        self.creation(step, edge.span, name.trim_start_matches("#created").trim_start())?;
                         self.created.entry(slot).or_default().push_back(self.next);
                         self.next += 1;
                     }
@@ -388,6 +389,13 @@ impl Writer<'_> {
         // Whether an object is there is nowhere in memory.
         let slot = slot.filter(|&slot| !self.says_what_is_there(slot));
         self.schedule.events.push(Event { thread, kind, lines, variable, slot });
+        Ok(())
+    }
+
+    /// A thread is created that starts with a function.
+    fn creation(&mut self, step: &RunStep, span: Span, function: &str) -> Result<(), NoSchedule> {
+        self.event(step, Kind::Create, span, None)?;
+        self.schedule.events.last_mut().into_iter().for_each(|event| event.variable = Some(base(function)));
         Ok(())
     }
 
