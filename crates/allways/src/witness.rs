@@ -96,7 +96,7 @@ pub struct Waypoint {
     pub place: Place,
     /// What.
     pub step: Step,
-    /// Whether the thread is known to go on into the statement, or past it: a condition may be false.
+    /// Whether the thread is known to go on into the statement, or past it: a condition may be false, and `return` leaves.
     pub enters: bool,
 }
 
@@ -265,10 +265,12 @@ fn waypoints(source: &[u8], statements: &Statements, walk: &Walk) -> (Vec<Waypoi
         };
         let own = walk.stops[index + 1..].iter().filter(|next| next.thread == stop.thread);
         let after = own.map(|next| next.statement).find(|&next| next != stop.statement);
-        let is_control = [&b"if"[..], b"while", b"for", b"do", b"switch"]
-            .iter()
-            .any(|word| source[stop.statement..].starts_with(word));
-        let enters = !is_control || after.is_some() && after == statements.next(stop.statement + 1);
+        let starts =
+            |words: &[&str]| words.iter().any(|word| source[stop.statement..].starts_with(word.as_bytes()));
+        let leaves = starts(&["return", "break", "continue", "goto", "pthread_exit", "exit", "abort"]);
+        let is_control = starts(&["if", "while", "for", "do", "switch"]);
+        let enters =
+            !leaves && (!is_control || after.is_some() && after == statements.next(stop.statement + 1));
         let place = place(source, statements, stop.statement, call);
         steps.push(Waypoint { thread: Some(stop.thread), place, step, enters });
     }

@@ -191,7 +191,7 @@ fn waypoint(node: &Node, version: (u32, u32)) -> Result<(&str, &str)> {
     let action = one_of(node, "action", actions)?;
     location(field(node, "location")?)?;
     if let Some(thread) =
-        node.get("thread_id").filter(|thread| !thread.number().is_some_and(|number| number >= 0))
+        node.get("thread_id").filter(|thread| thread.number().is_none_or(|number| number < 0))
     {
         return misfit(thread, "the number of a thread");
     }
