@@ -107,7 +107,7 @@ pub fn parse(text: &[u8]) -> Result<Node> {
     }
     let node = reader.block(0, DEPTH)?;
     reader.blank()?;
-    if reader.rest().starts_with("...") && reader.column() == 0 {
+    if reader.ends_document() {
         reader.at += 3;
         reader.blank()?;
     }
@@ -186,6 +186,10 @@ impl<'a> Reader<'a> {
         if self.in_line() { Err(self.unexpected("the end of the line")) } else { Ok(()) }
     }
 
+    fn ends_document(&self) -> bool {
+        self.column() == 0 && self.line().trim_end() == "..."
+    }
+
     fn is_dash(&self) -> bool {
         self.peek() == Some(b'-') && matches!(self.bytes.get(self.at + 1), None | Some(b' ' | b'\n' | b'\r'))
     }
@@ -222,7 +226,7 @@ impl<'a> Reader<'a> {
 
     fn map(&mut self, column: usize, depth: usize) -> Result<Value> {
         let mut entries: Vec<(String, Node)> = Vec::new();
-        while self.peek().is_some() && self.column() == column && !self.is_dash() {
+        while self.peek().is_some() && self.column() == column && !self.is_dash() && !self.ends_document() {
             if !self.has_key() {
                 return Err(self.unexpected("a key and a colon"));
             }
