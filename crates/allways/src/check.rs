@@ -81,6 +81,11 @@ impl Checked<'_> {
         &self.verdict
     }
 
+    /// What was checked, in the form that the verdict is about.
+    pub(crate) fn forms(&self) -> &Forms<'_> {
+        &self.forms
+    }
+
     /// Writes the evidence, if there is any; whether there is.
     pub fn write_evidence(&self, out: &mut dyn Write) -> io::Result<bool> {
         write(&self.forms, &self.verdict, out)

@@ -35,13 +35,16 @@
 //! ```
 //!
 //! Read in this order: [`load`](mod@load); [`check`](mod@check), [`reach`](mod@reach) and [`recheck`], what can be asked;
-//! [`report`], with [`source_trace`] and [`stats`], what is said; [`flatten`], other notations; then the program, from
+//! [`report`], with [`source_trace`] and [`stats`], what is said; [`witness`], what is said to other tools; [`definition`], tasks of
+//! SV-COMP; [`flatten`], other notations; then the program, from
 //! [`cli`] on.
 
 pub mod check;
 pub mod cli;
+pub mod definition;
 mod explain;
 pub mod flatten;
+mod held;
 pub mod load;
 pub mod native;
 pub mod reach;
@@ -50,6 +53,7 @@ pub mod report;
 mod rows;
 pub mod source_trace;
 pub mod stats;
+pub mod witness;
 mod words;
 
 pub use allways_engines::{Budget, Engine, Engines, EvidenceRejected, Progress, Question};

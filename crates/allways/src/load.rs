@@ -6,6 +6,7 @@
 //! it. Both can be given as texts instead, which win. All of it comes from outside: whatever is wrong is a [`LoadError`] that
 //! says where, and reading stops at the limits of the [`Budget`].
 
+use allways_c::lower::Lowered;
 use allways_c::property::Property as CProperty;
 use allways_c::source::LineMap;
 use allways_c::typed::DataModel;
@@ -21,6 +22,7 @@ use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
 use allways_model::task::{Model, Source, Task};
 use allways_model::threads::{Counts, NoSuchThreads};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
@@ -318,6 +320,30 @@ fn read_program(
 /// How many places of a C program that are not followed are named.
 const LEFT_OUT_SHOWN: usize = 3;
 
+/// The text of a C program after the preprocessor, unless that has been there before, and where its parts come from.
+fn preprocessed<'a>(
+    path: &Path,
+    own: &'a [u8],
+    command: Option<&[String]>,
+    model: DataModel,
+) -> Result<(Cow<'a, [u8]>, LineMap), LoadError> {
+    if allways_c::source::is_preprocessed(path, own) {
+        return Ok((Cow::Borrowed(own), LineMap::identity(own)));
+    }
+    let comments = allways_c::annotations::are_there(own);
+    let text = allways_c::source::preprocess_for(path, command, model, comments)
+        .map_err(|error| LoadError::Unfit("the preprocessor fails".to_string(), error))?;
+    let map = LineMap::of_source(&text, &path.to_string_lossy(), own);
+    Ok((Cow::Owned(text), map))
+}
+
+/// A C program as it is lowered, before anything is joined or left out; nothing if it cannot be read.
+pub(crate) fn unreduced_c(path: &Path, own: &[u8], options: &Options) -> Option<Lowered> {
+    let (text, map) = preprocessed(path, own, options.preprocessor.as_deref(), options.data_model).ok()?;
+    let property = options.property.unwrap_or_default();
+    allways_c::read_unreduced(&text, &map, options.data_model, property).ok()
+}
+
 /// Reads a C program; `.c` files through the preprocessor.
 fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let Options { init, targets, threads, data_model, preprocessor, strict, property, deadlock, .. } =
@@ -329,25 +355,19 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         (init.is_some(), "--init is for .pds files", "the program says itself where it starts"),
         (!targets.is_empty(), "--target is for .pds files", "write `assert` into the program"),
     ])?;
-    let own = reading.source.text.clone();
-    let parsed = if !allways_c::source::is_preprocessed(reading.path, &own) {
-        let comments = allways_c::annotations::are_there(&own);
-        let command = preprocessor.as_deref();
-        let text = allways_c::source::preprocess_for(reading.path, command, *data_model, comments)
-            .map_err(|error| LoadError::Unfit("the preprocessor fails".to_string(), error))?;
-        let map = LineMap::of_source(&text, &reading.path.to_string_lossy(), &own);
-        allways_c::read(&text, &map, *data_model, property)
-    } else {
-        allways_c::read(&own, &LineMap::identity(&own), *data_model, property)
-    };
+    let (text, map) = preprocessed(reading.path, &reading.source.text, preprocessor.as_deref(), *data_model)?;
+    let parsed = allways_c::read(&text, &map, *data_model, property);
+    drop((text, map));
     let mut diagnostics = Diagnostics::default();
     let (mut left_out, mut assumed) = (Vec::new(), Vec::new());
     let mut may_not_create = false;
+    let mut allocates = None;
     let (mut weak, mut given, mut exact, mut coarse) = (None, None, None, None);
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
             may_not_create = lowered.may_not_create && lowered.main_may_exit;
+            allocates = lowered.allocates;
             weak = lowered.weak;
             given = lowered.given_here;
             assumed = lowered.assumed;
@@ -412,6 +432,12 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         loaded.task.narrowed = Some(format!(
             "of the pointers that the environment may give in line {}, only the null pointer and one to an object of its own are \
              followed",
+            span.line
+        ));
+    }
+    if let Some(span) = allocates.filter(|_| property.leaks) {
+        loaded.task.narrowed = Some(format!(
+            "line {} allocates memory, and memory that is never freed (valid-memtrack) is not looked for",
             span.line
         ));
     }

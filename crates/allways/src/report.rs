@@ -54,6 +54,12 @@ pub struct Report {
     /// Of views, how many threads are looked at together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
+    /// Of a task definition, the property that was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub property: Option<String>,
+    /// Of a task definition, the verdict that it expects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<&'static str>,
     /// Where thread-modular sets lose a proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
@@ -125,6 +131,13 @@ pub struct CounterexampleRows {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
     trace: Vec<StepRow>,
+}
+
+impl CounterexampleRows {
+    /// Of a program, how it ends, in words, with the line.
+    pub fn end(&self) -> Option<&str> {
+        self.end.as_deref()
+    }
 }
 
 /// A step, for machines.

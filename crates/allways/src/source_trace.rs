@@ -3,6 +3,7 @@
 //! A [`SourceTrace`] is the run as plain values; [`SourceTrace::table`] sets it in columns, one for each thread that takes part. What is
 //! said of each step comes from the source (its text and line) and from comparing the states before and after.
 
+use crate::held::{Ended, Waiting, cycle};
 use allways_c::lower::{ADDRESSES, HEAP};
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
@@ -64,7 +65,7 @@ impl SourceTrace {
             last = Some(step.thread);
         }
         let (end, line, kind) = writer.end(run);
-        let notes = if run.end == End::Deadlock { writer.stuck(before.0, before.1) } else { Vec::new() };
+        let notes = if run.end == End::Deadlock { writer.stuck(run, before.0, before.1) } else { Vec::new() };
         let start = writer.start(&run.initial, &run.slots);
         SourceTrace { start, threads: writer.threads, steps, end, line, notes, kind }
     }
@@ -295,16 +296,30 @@ impl TraceWriter<'_> {
         start
     }
 
-    /// Where the threads are that have not ended.
-    fn stuck(&self, state: &State, slots: &[Option<usize>]) -> Vec<String> {
+    /// Where the threads are that have not ended, which locks they wait for, and the circle in which they do so.
+    fn stuck(&self, run: &Run, state: &State, slots: &[Option<usize>]) -> Vec<String> {
+        let waiting = Ended { program: self.program, source: self.source, run }.waiting();
+        let lock = |slot| slot_name(&self.program.shared, slot).trim_matches('#').to_string();
         let mut stuck = Vec::new();
         for (slot, thread) in slots.iter().enumerate() {
             let Some(thread) = thread.map(|thread| &state.threads[thread]) else { continue };
             if let Some(top) = thread.top().filter(|_| !thread.ended(self.program)) {
                 let span = self.program.locations[top.location].span;
                 let text = self.text(span);
-                stuck.push(format!("{} is stuck at line {}: {text}", self.threads[slot], span.line));
+                let held = waiting.iter().find(|one| one.thread == slot).map(|one| {
+                    let (holder, line) = (&self.threads[one.holder], one.taken.line);
+                    format!("; {holder} has `{}` since line {line}", lock(one.lock))
+                });
+                let held = held.unwrap_or_default();
+                stuck.push(format!("{} is stuck at line {}: {text}{held}", self.threads[slot], span.line));
             }
+        }
+        if let Some(cycle) = cycle(&waiting) {
+            let first = &self.threads[cycle[0].thread];
+            let waits =
+                |one: &Waiting| format!("waits for `{}` of {}", lock(one.lock), self.threads[one.holder]);
+            let waits: Vec<String> = cycle.iter().map(waits).collect();
+            stuck.push(format!("cycle of locks: {first} {}", waits.join(", which ")));
         }
         stuck
     }

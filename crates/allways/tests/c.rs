@@ -364,3 +364,24 @@ fn a_bug_is_found_in_a_program_that_is_too_large() {
     assert_eq!(run.code, 5, "{run:?}");
     assert!(run.err.contains("only what leads to an assertion is followed"), "{run:?}");
 }
+
+/// Who waits for whom is said: which lock, who has it since which line, and the cycle.
+#[test]
+fn deadlocks_name_the_cycle_of_locks() {
+    if !preprocessor() {
+        return;
+    }
+    let path =
+        programs().into_iter().find(|path| path.ends_with("bank-deadlock-wrong.c")).expect("it is there");
+    let run = allways(&format!("check {} --deadlock", path.display()));
+    assert_eq!(run.code, 10, "{run:?}");
+    let cycle = run.out.lines().find(|line| line.contains("cycle of locks")).expect("a cycle");
+    assert_eq!(cycle.matches("waits for `accounts[").count(), 3, "{cycle}");
+    assert_eq!(run.out.matches("since line 22").count(), 3, "{run:?}");
+    let folder = folder("c-self-deadlock");
+    let text = "#include <pthread.h>\npthread_mutex_t m;\nint main(void) {\n  pthread_mutex_lock(&m);\n  \
+                pthread_mutex_lock(&m);\n}\n";
+    let path = file(&folder, "self.c", text);
+    let run = allways(&format!("check {path} --property no-deadlock"));
+    assert!(run.out.contains("cycle of locks: main waits for `m` of main"), "{run:?}");
+}

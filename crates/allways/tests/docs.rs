@@ -258,7 +258,7 @@ fn only_durations_may_differ_from_what_is_shown() {
 }
 
 fn copy_corpus(to: &Path) {
-    for part in ["aw", "c", "counters", "pds"] {
+    for part in ["aw", "c", "counters", "pds", "tasks"] {
         let folder = to.join("corpus").join(part);
         fs::create_dir_all(&folder).expect("a folder");
         for entry in fs::read_dir(root().join("corpus").join(part)).expect("the corpus") {

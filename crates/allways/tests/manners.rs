@@ -120,6 +120,7 @@ fn a_statement_that_is_none_is_an_error() {
     for option in [
         format!("--evidence {}", harm.display()),
         format!("--smt-dump {}", harm.display()),
+        format!("--witness {}", harm.display()),
         "--cpp true".to_string(),
         "--solver true".to_string(),
         "/etc/hostname".to_string(),

@@ -95,6 +95,21 @@ pub fn read(
     Ok(lowered)
 }
 
+/// Reads a preprocessed text as [`read`] does, and leaves the program as it is: no steps are joined, and no values left out.
+pub fn read_unreduced(
+    text: &[u8],
+    map: &LineMap,
+    model: DataModel,
+    property: Property,
+) -> Result<Lowered, Vec<CError>> {
+    let text = annotations::written_out(text)
+        .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
+    let unit = strings::analyse(&text, map, model)?;
+    let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
+    indeterminate::start_with_zero(&mut lowered.program);
+    Ok(lowered)
+}
+
 /// Makes a program smaller; says of which program a proof is one of this program, if one is wanted and there is one that is
 /// easier to prove. With `safety`, nothing is asked about threads that wait for ever.
 fn finish(program: &mut Program, wanted: bool, safety: bool) -> Option<Program> {

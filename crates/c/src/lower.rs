@@ -99,6 +99,8 @@ pub struct Lowered {
     pub given: Vec<(Value, Span)>,
     /// Where a pointer that the environment gives matters, though not all that it may give are followed.
     pub given_here: Option<Span>,
+    /// Where memory is allocated, if anywhere.
+    pub allocates: Option<Span>,
     /// What is assumed besides.
     pub assumed: Vec<(Span, String)>,
     /// How accesses to each shared slot take part in data races, and which slot stands for its memory location.
@@ -308,6 +310,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         program: Program::default(),
         externals: BTreeSet::new(),
         left_out: Vec::new(),
+        allocates: None,
         may_not_create: false,
         main_may_exit: false,
         weak: None,

@@ -17,6 +17,8 @@ pub struct Property {
     pub races: bool,
     /// All threads that have not ended wait for each other.
     pub deadlocks: bool,
+    /// Memory is never freed. That is asked, and not looked for: only a program that never allocates any is safe.
+    pub leaks: bool,
 }
 
 impl Default for Property {
@@ -27,8 +29,14 @@ impl Default for Property {
 }
 
 impl Property {
-    const NOTHING: Property =
-        Property { assertions: false, memory: false, divisions: false, races: false, deadlocks: false };
+    const NOTHING: Property = Property {
+        assertions: false,
+        memory: false,
+        divisions: false,
+        races: false,
+        deadlocks: false,
+        leaks: false,
+    };
 
     /// The names of properties, as they are given.
     pub const NAMES: [&'static str; 4] = ["unreach-call", "valid-memsafety", "no-data-race", "no-deadlock"];
@@ -44,27 +52,55 @@ impl Property {
         })
     }
 
-    /// The property that a file in the format of SV-COMP states, one `CHECK(init(main()), LTL(…))` a line. None if it
-    /// states anything that is not checked.
-    pub fn of_file(text: &str) -> Option<Property> {
-        let mut stated = None;
+    /// Why a property of SV-COMP is not checked.
+    pub fn unchecked(name: &str) -> Option<&'static str> {
+        Some(match name {
+            "no-overflow" => "signed overflow is no violation here: it wraps around",
+            "termination" => "whether a program ends is not checked, only what it does before",
+            "valid-memtrack" | "valid-memcleanup" => "memory that is never freed is not looked for",
+            _ => return None,
+        })
+    }
+
+    /// The property that a file in the format of SV-COMP states, one `CHECK(init(main()), LTL(…))` a line; or why it is not
+    /// checked.
+    pub fn of_file(text: &str) -> Result<Property, String> {
+        let mut stated: Option<Property> = None;
         for line in text.lines() {
             let line: String = line.chars().filter(|character| !character.is_whitespace()).collect();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let formula = line.strip_prefix("CHECK(init(main()),LTL(")?.strip_suffix("))")?;
+            let formula =
+                line.strip_prefix("CHECK(init(main()),LTL(").and_then(|rest| rest.strip_suffix("))"));
             let one = match formula {
-                // Either is a part of what `memory` stands for; memory that is never freed is not looked for.
-                "Gvalid-deref" | "Gvalid-free" => Property::named("valid-memsafety")?,
-                "G!data-race" => Property::named("no-data-race")?,
-                "G!deadlock" => Property::named("no-deadlock")?,
-                "G!call(reach_error())" | "G!call(__VERIFIER_error())" => Property::named("unreach-call")?,
-                _ => return None,
+                // Either is a part of what `memory` stands for.
+                Some("Gvalid-deref" | "Gvalid-free") => Ok(Property { memory: true, ..Property::NOTHING }),
+                // A leak is none of the violations that are looked for.
+                Some("Gvalid-memtrack") => Ok(Property { leaks: true, ..Property::NOTHING }),
+                Some("G!data-race") => Ok(Property { races: true, ..Property::NOTHING }),
+                Some("G!deadlock") => Ok(Property { deadlocks: true, ..Property::NOTHING }),
+                Some("G!call(reach_error())" | "G!call(__VERIFIER_error())") => {
+                    Ok(Property { assertions: true, ..Property::NOTHING })
+                }
+                Some("G!overflow") => Err("no-overflow"),
+                Some("Fend") => Err("termination"),
+                Some("Gvalid-memcleanup") => Err("valid-memcleanup"),
+                _ => Err(""),
             };
-            stated = Some(stated.map_or(one, |before: Property| before.and(one)));
+            let one = one.map_err(|name| match Property::unchecked(name) {
+                Some(why) => format!("it states {name}: {why}"),
+                None => format!("it states something else than {}", Property::NAMES.join(", ")),
+            })?;
+            stated = Some(stated.map_or(one, |before| before.and(one)));
         }
-        stated
+        match stated {
+            Some(Property { leaks: true, memory: false, .. }) => {
+                Err(Property::unchecked("valid-memtrack").unwrap_or_default().to_string())
+            }
+            Some(property) => Ok(property),
+            None => Err("it states nothing".to_string()),
+        }
     }
 
     /// Both.
@@ -75,6 +111,28 @@ impl Property {
             divisions: self.divisions || other.divisions,
             races: self.races || other.races,
             deadlocks: self.deadlocks || other.deadlocks,
+            leaks: self.leaks || other.leaks,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_state_properties_or_say_why_not() {
+        let file = |formulas: &[&str]| {
+            let lines = formulas.iter().map(|formula| format!("CHECK( init(main()), LTL({formula}) )\n"));
+            Property::of_file(&lines.collect::<String>())
+        };
+        assert_eq!(file(&["G ! call(reach_error())"]), Ok(Property::named("unreach-call").unwrap()));
+        assert_eq!(file(&["G ! data-race"]), Ok(Property::named("no-data-race").unwrap()));
+        let memory = file(&["G valid-free", "G valid-deref", "G valid-memtrack"]).unwrap();
+        assert_eq!(memory, Property { leaks: true, ..Property::named("valid-memsafety").unwrap() });
+        assert!(file(&["G ! overflow"]).unwrap_err().contains("no-overflow"));
+        assert!(file(&["F end"]).unwrap_err().contains("termination"));
+        assert!(file(&["G valid-memtrack"]).is_err() && file(&["G valid-memcleanup"]).is_err());
+        assert!(file(&["G x"]).is_err() && file(&[]).is_err());
     }
 }

@@ -10,6 +10,7 @@
 //! * [`bp`]: Boolean programs, as SATABS and IJIT write them;
 //! * [`spec`]: Petri nets and broadcast protocols in the format of the mist tool;
 //! * [`tts`]: thread transition systems, as SATABS writes them, with their `.prop` and `.init` files;
+//! * [`yaml`]: the part of YAML that task definitions and witnesses of SV-COMP are written in;
 //! * [`write`](mod@write): the other way, from programs to text.
 
 pub mod aw;
@@ -20,3 +21,4 @@ pub mod pds;
 pub mod spec;
 pub mod tts;
 pub mod write;
+pub mod yaml;

@@ -101,7 +101,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub struct Check {
-    /// Programs (.aw or .bp, or C in .c or .i; - is standard input, in the .aw language), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
+    /// Programs (.aw or .bp, or C in .c or .i; - is standard input, in the .aw language), or task definitions of SV-COMP (.yml), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
     /// avoid), or counter systems (.spec of mist; .tts, with FILE.prop and FILE.init).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -110,6 +110,9 @@ pub struct Check {
     /// Where thread-modular sets do not prove it, show the first spurious state.
     #[arg(long)]
     pub explain: bool,
+    /// Of a C program: write a witness for other validators here, in GraphML if the name ends in .graphml, else in YAML.
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
     /// Of a program with tasks: run them in the order of this scheduler, with at most --delays deviations from it: bag,
     /// bounded-bag=K, round-robin, depth-first or reverse-depth-first.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "rounds", "contexts", "max_states", "max_depth"])]
@@ -140,7 +143,7 @@ pub struct Reach {
 pub struct Certify {
     /// The system.
     pub file: PathBuf,
-    /// The evidence, as --evidence writes it.
+    /// The evidence, as --evidence writes it; or, of a C program, a violation witness of any tool (.yml).
     pub evidence: PathBuf,
     #[command(flatten)]
     pub start: Start,
@@ -302,16 +305,12 @@ fn property(text: &str) -> Result<Property, String> {
         return Ok(property);
     }
     let names = Property::NAMES.join(", ");
-    if matches!(text, "valid-memtrack" | "valid-memcleanup") {
-        return Err(format!("memory that is never freed is not looked for; known are {names}"));
+    if let Some(why) = Property::unchecked(text) {
+        return Err(format!("{why}; known are {names}"));
     }
     let stated = std::fs::read_to_string(text)
         .map_err(|error| format!("neither one of {names} nor a file that can be read ({error})"))?;
-    Property::of_file(&stated).ok_or_else(|| {
-        let leaks = ["valid-memtrack", "valid-memcleanup"].iter().any(|name| stated.contains(name));
-        let why = if leaks { ", that memory is freed, which is not looked for" } else { "" };
-        format!("the file states something else than {names}{why}")
-    })
+    Property::of_file(&stated)
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

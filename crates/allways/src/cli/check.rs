@@ -6,13 +6,17 @@ use super::exit::Exit;
 use super::session::Session;
 use super::{Context, Failure};
 use crate::check::{CheckError, Request, check, missing_solver};
-use crate::load::{LoadError, load};
+use crate::definition::{Definition, is_definition};
+use crate::load::{LoadError, Notation, load};
 use crate::report::Report;
+use crate::witness::{Asked, NoWitness, Witness, graphml, yaml};
 use crate::words;
+use allways_c::property::Property;
+use allways_c::typed::DataModel;
 use allways_engines::Budget;
 use allways_model::task::{Model, Task};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
@@ -22,19 +26,30 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
     let question = arguments.search.question(&arguments.smt, arguments.scheduler);
     let engine = arguments.search.engine(context.engines, &question)?;
     let request = Request { engine: Some(engine), question, explain: arguments.explain };
-    if arguments.files.len() > 1 && arguments.search.evidence.is_some() {
-        let what = "--evidence holds the evidence for one file".to_string();
-        return Err(Failure::Usage(what, "check the files one by one".to_string()));
+    let mut worst = Exit::Success;
+    let mut questions = Vec::new();
+    for file in &arguments.files {
+        match asked(file, arguments, context) {
+            Ok(asked) => questions.extend(asked),
+            Err(failure) => worst = worst.max(context.fail(file, arguments.search.json, &failure)),
+        }
+    }
+    let several = questions.len() > 1 || arguments.files.len() > 1;
+    let written = [("--evidence", &arguments.search.evidence), ("--witness", &arguments.witness)];
+    if let Some((option, _)) = written.iter().find(|(_, path)| several && path.is_some()) {
+        let what = format!("{option} is about one answer");
+        return Err(Failure::Usage(what, "check the files, or properties, one by one".to_string()));
     }
     let destination = Destination::new(arguments.search.evidence.as_deref())?;
+    let witness = Destination::new(arguments.witness.as_deref())?;
     Session::heed_interruptions();
-    let mut worst = Exit::Success;
-    for (index, file) in arguments.files.iter().enumerate() {
+    let single = questions.len() == 1 && arguments.files.len() == 1;
+    for (index, asked) in questions.iter().enumerate() {
         let started = if index == 0 { context.started } else { Instant::now() };
         let session = Arc::new(Session::new(started, arguments.search.limits, !context.quiet));
-        let job = CheckJob { arguments, request: &request, file, session: &session };
-        let exit = job.run(&destination, context);
-        let exit = exit.unwrap_or_else(|failure| context.fail(file, arguments.search.json, &failure));
+        let job = CheckJob { arguments, request: &request, asked, single, session: &session };
+        let exit = job.run(&destination, &witness, context);
+        let exit = exit.unwrap_or_else(|failure| context.fail(&asked.file, arguments.search.json, &failure));
         worst = worst.max(exit);
         if exit == Exit::Interrupted {
             break;
@@ -43,11 +58,55 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
     Ok(worst)
 }
 
+/// A file, and what is asked of it where a task definition says so.
+struct Question {
+    file: PathBuf,
+    data_model: Option<DataModel>,
+    property: Option<(String, Property)>,
+    expected: Option<bool>,
+}
+
+/// What is asked of a file; of a task definition, one question for each of its properties that is checked, or the property that
+/// is given.
+fn asked(file: &Path, arguments: &Check, context: &mut Context) -> Result<Vec<Question>, Failure> {
+    let plain = Question { file: file.to_path_buf(), data_model: None, property: None, expected: None };
+    if !is_definition(file) {
+        return Ok(vec![plain]);
+    }
+    let definition = Definition::read(file, &Budget::unlimited())?;
+    let question = |property: Option<(String, Property)>, expected| Question {
+        file: definition.input.clone(),
+        data_model: definition.data_model,
+        property,
+        expected,
+    };
+    if let Some(given) = arguments.search.start.options().property {
+        let same = definition.asked.iter().find(|asked| asked.property == Ok(given));
+        return Ok(vec![question(None, same.and_then(|asked| asked.expected))]);
+    }
+    let mut questions = Vec::new();
+    for asked in definition.asked.iter() {
+        match &asked.property {
+            Ok(property) => {
+                questions.push(question(Some((asked.name.clone(), *property)), asked.expected));
+            }
+            Err(why) => context.printer.warn(&format!("{} is not checked: {why}", asked.name)),
+        }
+    }
+    if questions.is_empty() {
+        let what = format!("{} asks for no property that is checked", words::path(file));
+        return Err(Failure::Usage(what, "give one with --property".to_string()));
+    }
+    Ok(questions)
+}
+
 /// One file of those to be checked.
 struct CheckJob<'a> {
     arguments: &'a Check,
     request: &'a Request,
-    file: &'a Path,
+    asked: &'a Question,
+    /// Whether it is the only one.
+    single: bool,
     session: &'a Arc<Session>,
 }
 
@@ -55,19 +114,35 @@ struct CheckJob<'a> {
 struct Told {
     report: Report,
     evidence: Receiver<io::Result<Option<Vec<u8>>>>,
+    /// The same of the witness, or why there is none.
+    witness: Receiver<Result<String, NoWitness>>,
 }
 
 impl CheckJob<'_> {
-    fn run(&self, destination: &Destination, context: &mut Context) -> Result<Exit, Failure> {
+    fn run(
+        &self,
+        destination: &Destination,
+        witness: &Destination,
+        context: &mut Context,
+    ) -> Result<Exit, Failure> {
+        if self.arguments.witness.is_some() && !matches!(Notation::of(&self.asked.file).ending, "c" | "i") {
+            let what = "--witness is for C programs".to_string();
+            return Err(Failure::Usage(what, "--evidence writes evidence about all programs".to_string()));
+        }
         let mut options = self.arguments.search.start.options();
         options.targets = self.arguments.targets.states.clone();
         options.labels = self.arguments.targets.labels.clone();
         options.deadlock = self.arguments.targets.deadlock;
-        let file = self.file.to_path_buf();
+        if let (Some(model), None) = (self.asked.data_model, self.arguments.search.start.data_model) {
+            options.data_model = model;
+        }
+        options.property = self.asked.property.as_ref().map(|(_, property)| *property).or(options.property);
+        let file = self.asked.file.clone();
+        let asked = Asked { path: file.clone(), options: options.clone() };
         let loaded = match self.session.reading(move || load(file, &options, &Budget::unlimited())) {
             Err(LoadError::Stopped(reason)) => {
                 let engine = self.request.engine.map_or("", |engine| engine.info().name);
-                return Ok(self.tell(Report::not_read(self.file, engine, &reason), context));
+                return Ok(self.tell(Report::not_read(&self.asked.file, engine, &reason), context));
             }
             loaded => loaded?,
         };
@@ -82,19 +157,29 @@ impl CheckJob<'_> {
         let name = task.source.name.clone();
         let (session, request) = (Arc::clone(self.session), self.request.clone());
         let wanted = self.arguments.search.evidence.is_some();
+        let witness_path = self.arguments.witness.clone();
         let working = move |sender: Sender<Result<Told, CheckError>>| {
             let mut checked = match session.budgeted(|budget| check(&task, &request, budget)) {
                 Ok(checked) => checked,
                 // Nobody waits any more if this fails; so in what follows.
                 Err(error) => return drop(sender.send(Err(error))),
             };
-            let (later, evidence) = channel();
+            let ((later, evidence), (telling, told)) = (channel(), channel());
             let report = std::mem::take(&mut checked.report);
-            let _ = sender.send(Ok(Told { report, evidence }));
+            let _ = sender.send(Ok(Told { report, evidence, witness: told }));
             if wanted {
                 let mut bytes = Vec::new();
                 let written = checked.write_evidence(&mut bytes);
                 let _ = later.send(written.map(|some| some.then_some(bytes)));
+            }
+            if let Some(path) = witness_path {
+                let witness = session.budgeted(|budget| Witness::of(&checked, &asked, budget));
+                let in_graphml = path.extension().is_some_and(|ending| ending == "graphml");
+                let written = witness.and_then(|witness| match in_graphml {
+                    true => graphml::write(&witness),
+                    false => Ok(yaml::write(&witness)),
+                });
+                let _ = telling.send(written);
             }
             drop(checked);
             drop(later);
@@ -112,7 +197,15 @@ impl CheckJob<'_> {
             |out| evidence()?.map_or(Ok(false), |bytes| out.write_all(&bytes).map(|()| true)),
             context,
         )?;
-        if self.arguments.files.len() > 1 {
+        if self.arguments.witness.is_some() {
+            let text =
+                told.witness.recv().expect("a check that has a report says whether there is a witness");
+            match text {
+                Ok(text) => witness.write(|out| out.write_all(text.as_bytes()).map(|()| true), context)?,
+                Err(why) => context.printer.note(&format!("no witness is written: {why}")),
+            }
+        }
+        if !self.single {
             // What one file took is freed before the next one is measured; the end of the process frees the last at once.
             while told.evidence.recv().is_ok() {}
         }
@@ -126,9 +219,11 @@ impl CheckJob<'_> {
                 ("no state to avoid is given", "'*|1,2', or --deadlock", "spec")
             }
             Model::Counters(counters)
-                if counters.targets.is_empty() && self.file.extension().is_some_and(|it| it == "spec") =>
+                if counters.targets.is_empty()
+                    && self.asked.file.extension().is_some_and(|it| it == "spec") =>
             {
-                let what = format!("{}: nothing to check: there is no `target`", words::path(self.file));
+                let what =
+                    format!("{}: nothing to check: there is no `target`", words::path(&self.asked.file));
                 let help =
                     "give --target, such as --target 'x >= 1, y >= 2', or write `target` into the file";
                 return Err(Failure::Usage(what, help.to_string()));
@@ -138,8 +233,8 @@ impl CheckJob<'_> {
             }
             _ => return Ok(()),
         };
-        let beside = words::path(&self.file.with_extension(ending));
-        let what = format!("{}: nothing to check: {what}", words::path(self.file));
+        let beside = words::path(&self.asked.file.with_extension(ending));
+        let what = format!("{}: nothing to check: {what}", words::path(&self.asked.file));
         let help = format!("give --target STATE, such as --target {example}, or write it to {beside}");
         Err(Failure::Usage(what, help))
     }
@@ -152,11 +247,23 @@ impl CheckJob<'_> {
         }
         report.seconds = self.session.elapsed().as_secs_f64();
         report.peak_bytes = self.session.peak();
+        report.property = self.asked.property.as_ref().map(|(name, _)| name.clone());
+        report.expected = self.asked.expected.map(|holds| if holds { "safe" } else { "unsafe" });
         if search.json {
             context.output.json(&report);
         } else {
             context.output.verdict(report.verdict, &report.headline(self.session.elapsed()));
-            let table = report.table.iter().filter(|_| !context.quiet && self.arguments.files.len() == 1);
+            let of = report.property.as_ref().map(|name| format!("of {name}"));
+            let expected = report.expected.map(|expected| match report.verdict {
+                verdict if verdict == expected => "as expected".to_string(),
+                "unknown" => format!("expected: {expected}"),
+                _ => format!("otherwise than expected: {expected}"),
+            });
+            let said: Vec<String> = of.into_iter().chain(expected).collect();
+            if !said.is_empty() {
+                context.output.emit(|out| writeln!(out, "  {}", said.join(", ")));
+            }
+            let table = report.table.iter().filter(|_| !context.quiet && self.single);
             let lines = table.flat_map(|table| table.lines());
             context.output.emit(|out| {
                 lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;

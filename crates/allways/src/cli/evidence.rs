@@ -5,11 +5,16 @@ use super::exit::Exit;
 use super::native;
 use super::session::Session;
 use super::{Context, Failure};
-use crate::load::{LoadError, load, read};
+use crate::check::Request;
+use crate::definition::is_definition;
+use crate::load::{LoadError, SourceDiagnostics, load, read};
 use crate::recheck::{NoClaim, Walked, read_claim};
+use crate::witness::confirm::{self, Judged};
+use crate::witness::{self, NoWitness};
 use crate::words;
 use allways_engines::{Budget, Question};
 use allways_evidence::Rejection;
+use allways_lang::diagnostic::{Diagnostics, Severity};
 use allways_model::task::{Model, Task};
 use serde::Serialize;
 use std::fs::File;
@@ -71,9 +76,57 @@ impl Write for Later<'_> {
     }
 }
 
+/// Runs `certify` on a witness of another tool.
+fn confirm_witness(arguments: &Certify, context: &mut Context) -> Result<Exit, Failure> {
+    let session = Session::new(context.started, arguments.limits, false);
+    let source = read(&arguments.evidence, &Budget::unlimited())?;
+    let witness = witness::read::read(&source.text).map_err(|misfit| {
+        let mut diagnostics = Diagnostics::default();
+        diagnostics
+            .add(Severity::Error, misfit.at..misfit.at, || (format!("expected {}", misfit.what), None));
+        LoadError::Faulty(Box::new(SourceDiagnostics { source, diagnostics }))
+    })?;
+    let unfit = |why: NoWitness| Failure::Usage(why.to_string(), "give a violation witness".to_string());
+    confirm::targets(&witness).map_err(unfit)?;
+    let mut options = arguments.start.options();
+    options.property = Some(confirm::property(&witness).map_err(unfit)?);
+    if arguments.start.data_model.is_none() {
+        options.data_model = witness.about.data_model;
+    }
+    let file = arguments.file.clone();
+    let loaded = session.reading(move || load(file, &options, &Budget::unlimited()))?;
+    context.printer.diagnostics(&loaded.diagnostics);
+    let question = Question { solver: arguments.smt.settings(), ..Question::default() };
+    let request = Request { question, ..Request::default() };
+    let judged = session.budgeted(|budget| confirm::confirm(&loaded.task, &witness, &request, budget))?;
+    let (verdict, words, exit) = match judged {
+        Judged::Confirmed(how) => ("accepted", how, Exit::Success),
+        Judged::Rejected(why) => ("rejected", why, Exit::Rejected),
+        Judged::Unknown(why) => ("unknown", why, Exit::Unknown),
+    };
+    let (name, file) = (words::path(&arguments.evidence), words::path(&arguments.file));
+    if arguments.json {
+        let reason = (exit != Exit::Success).then_some(words);
+        let seconds = session.elapsed().as_secs_f64();
+        context.output.json(&Object { verdict, kind: Some("witness"), reason, seconds });
+    } else {
+        let time = words::duration(session.elapsed());
+        let rest = match exit {
+            Exit::Success => format!("{file} goes wrong where {name} says: {words} ({time})"),
+            Exit::Rejected => format!("{name} shows nothing about {file}: {words}"),
+            _ => format!("{name} is neither confirmed nor rejected, because {words}"),
+        };
+        context.output.verdict(verdict, &rest);
+    }
+    Ok(exit)
+}
+
 /// Runs `certify`.
 pub fn recheck(arguments: &Certify, context: &mut Context) -> Result<Exit, Failure> {
     Session::heed_interruptions();
+    if is_definition(&arguments.evidence) {
+        return confirm_witness(arguments, context);
+    }
     let session = Session::new(context.started, arguments.limits, false);
     let (file, evidence) = (arguments.file.clone(), arguments.evidence.clone());
     let options = crate::load::Options {

@@ -61,6 +61,7 @@ impl Lowering<'_> {
         zero: bool,
     ) -> Result<Model> {
         let span = call.span;
+        self.lowered.allocates.get_or_insert(span);
         if self.body.many {
             return refuse(span, "memory is allocated by any number of threads");
         }

@@ -3,8 +3,10 @@
 #[path = "../random/dice.rs"]
 #[allow(dead_code, reason = "the random programs of other tests use more of it")]
 mod dice;
+mod order;
 mod random;
 mod reference;
+mod sanitizer;
 
 use allways_c::lower::{self, Lowered};
 use allways_c::property::Property;
@@ -98,8 +100,11 @@ fn compare(cases: &[(Found, &str)]) {
         };
         let found = watched(&watching, 400_000);
         let defined = reference::races(&plain, 400_000);
-        if found != Some(*expected) || defined != Some(*expected) {
-            wrong.push(format!("{expected:?} expected, {found:?} found, {defined:?} defined\n{text}"));
+        let ordered = order::races(&plain, 400_000);
+        if [found, defined, ordered] != [Some(*expected); 3] {
+            wrong.push(format!(
+                "{expected:?} expected, {found:?} found, {defined:?} and {ordered:?} defined\n{text}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -306,7 +311,7 @@ fn atomic_accesses_race_with_plain_ones_only() {
 
 #[test]
 fn random_programs_race_as_defined() {
-    let (mut racing, mut free, mut large, mut refused) = (0, 0, 0, 0);
+    let (mut racing, mut free, mut large, mut refused, mut ordered) = (0, 0, 0, 0, 0);
     for seed in dice::seeds(300) {
         let text = format!("{PRELUDE}{}", random::program(seed));
         let Ok((plain, watching)) = programs(&text) else {
@@ -319,11 +324,17 @@ fn random_programs_race_as_defined() {
             continue;
         };
         assert_eq!(found, defined, "seed {seed}:\n{text}");
+        // There are more executions than states, so that fewer programs are small enough.
+        if let Some(happens) = order::races(&plain, 60_000) {
+            assert_eq!(found, happens, "seed {seed}, by what happens before:\n{text}");
+            ordered += 1;
+        }
         match found {
             Found::Race => racing += 1,
             _ => free += 1,
         }
     }
     println!("{racing} programs race, {free} do not; {large} are too large, {refused} refused");
+    println!("{ordered} were also compared with what happens before what");
     assert!(racing > large && free > large, "{racing} race, {free} do not, {large} are too large");
 }

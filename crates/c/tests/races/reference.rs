@@ -8,8 +8,31 @@ use allways_model::program::semantics::{Outcome, State, steps};
 use allways_model::program::{Binary, Expr, LocationId, Op, Program, Target};
 use std::collections::{BTreeSet, HashSet};
 
-/// An access: the slot that stands for the memory location, whether it writes, whether it is atomic.
-type Access = (usize, bool, bool);
+/// An access.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Access {
+    /// The slot that stands for the memory location.
+    pub slot: usize,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// Whether it is inside of an atomic section.
+    pub section: bool,
+    /// Whether it is one of the thread library, which takes part in no race.
+    pub library: bool,
+}
+
+/// A program whose atomic sections are none.
+pub fn without_sections(program: &Program) -> Program {
+    let mut open = program.clone();
+    for edge in open.locations.iter_mut().flat_map(|location| &mut location.edges) {
+        if matches!(edge.op, Op::AtomicBegin | Op::AtomicEnd) {
+            edge.op = Op::Skip;
+        }
+    }
+    open
+}
 
 /// What is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,21 +46,21 @@ pub enum Found {
 /// Whether two threads race; nothing if there are more states than this.
 pub fn races(lowered: &Lowered, most: usize) -> Option<Found> {
     let program = &lowered.program;
-    let mut open = program.clone();
-    for edge in open.locations.iter_mut().flat_map(|location| &mut location.edges) {
-        if matches!(edge.op, Op::AtomicBegin | Op::AtomicEnd) {
-            edge.op = Op::Skip;
-        }
-    }
+    let open = without_sections(program);
     let mut todo = State::initial(program, &State::counts(program))?;
     let mut seen: HashSet<State> = todo.iter().cloned().collect();
     let mut beyond = false;
     while let Some(state) = todo.pop() {
-        let next: Vec<BTreeSet<Access>> =
+        let mut next: Vec<BTreeSet<Access>> =
             (0..state.threads.len()).map(|thread| accesses(lowered, &open, &state, thread)).collect();
+        next.iter_mut().for_each(|next| next.retain(|access| !access.library));
         for (one, left) in next.iter().enumerate() {
             for right in &next[one + 1..] {
-                let conflict = |a: &Access| right.iter().any(|b| a.0 == b.0 && (a.1 || b.1) && !(a.2 && b.2));
+                let conflict = |a: &Access| {
+                    right
+                        .iter()
+                        .any(|b| a.slot == b.slot && (a.writes || b.writes) && !(a.atomic && b.atomic))
+                };
                 if left.iter().any(conflict) {
                     return Some(Found::Race);
                 }
@@ -61,7 +84,7 @@ pub fn races(lowered: &Lowered, most: usize) -> Option<Found> {
 }
 
 /// What the next step of a thread may access; of an atomic section, everything in it.
-fn accesses(lowered: &Lowered, open: &Program, state: &State, thread: usize) -> BTreeSet<Access> {
+pub fn accesses(lowered: &Lowered, open: &Program, state: &State, thread: usize) -> BTreeSet<Access> {
     let mut found = BTreeSet::new();
     let Some(top) = state.threads[thread].top() else { return found };
     let begins = |location: LocationId| {
@@ -105,9 +128,9 @@ fn step_accesses(
             Some((place, kind)) if place == target => *kind,
             _ => lowered.cells[slot].0,
         };
-        if kind != Kind::Library {
-            found.insert((lowered.cells[slot].1, writes, atomic || kind == Kind::Atomic));
-        }
+        let library = kind == Kind::Library;
+        let (slot, atomic, section) = (lowered.cells[slot].1, atomic || kind == Kind::Atomic, atomic);
+        found.insert(Access { slot, writes, atomic, section, library });
     };
     for edge in &lowered.program.locations[top.location].edges {
         edge.op.expressions().for_each(|expr| reads(expr, &scope, &mut see));

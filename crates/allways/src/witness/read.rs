@@ -1,0 +1,97 @@
+//! Witnesses in YAML, ours and those of other tools, read.
+
+use super::schema::{Genre, Misfit, check};
+use super::{About, Content, Invariant, Place, Step, Waypoint, Witness};
+use allways_c::typed::DataModel;
+use allways_lang::yaml::{self, Node};
+
+/// Reads a witness.
+pub fn read(text: &[u8]) -> Result<Witness, Misfit> {
+    let node = yaml::parse(text).map_err(|error| Misfit { at: error.span.start, what: error.message })?;
+    let genre = check(&node)?;
+    let entries = node.list().unwrap_or_default();
+    let first = entries.first().and_then(|entry| entry.get("metadata"));
+    let about =
+        first.and_then(about).ok_or(Misfit { at: 0, what: "what the witness is about".to_string() })?;
+    let content = entries.iter().filter_map(|entry| entry.get("content")?.list()).flatten();
+    let content = match genre {
+        Genre::Correctness => Content::Correctness(content.filter_map(invariant).collect()),
+        Genre::Violation => {
+            let (mut steps, mut targets, mut threads) = (Vec::new(), Vec::new(), 0);
+            for one in content.filter_map(|segment| segment.get("segment")?.list()).flatten() {
+                let Some(read) = one.get("waypoint").and_then(|node| waypoint(node, &mut threads)) else {
+                    continue;
+                };
+                if read.step == Step::Fails { targets.push(read) } else { steps.push(read) }
+            }
+            Content::Violation(steps, targets)
+        }
+    };
+    Ok(Witness { about, content })
+}
+
+fn about(metadata: &Node) -> Option<About> {
+    let task = metadata.get("task")?;
+    let file = task.get("input_files")?.list()?.first()?.text()?;
+    Some(About {
+        file: file.to_string(),
+        hash: task.get("input_file_hashes")?.get(file)?.text()?.to_string(),
+        specification: task.get("specification")?.text()?.to_string(),
+        data_model: match task.get("data_model")?.text()? {
+            "ILP32" => DataModel::Ilp32,
+            _ => DataModel::Lp64,
+        },
+        seconds: seconds(metadata.get("creation_time")?.text()?),
+    })
+}
+
+/// The seconds since 1970 of a time in the form of ISO 8601; zones are left out.
+fn seconds(time: &str) -> u64 {
+    let number =
+        |from: usize, to: usize| time.get(from..to).and_then(|digits| digits.parse().ok()).unwrap_or(0u64);
+    let (year, month, day) = (number(0, 4), number(5, 7), number(8, 10));
+    // Years start in March, so that the day that is added every four years is the last one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year.saturating_sub(1), month + 9) };
+    let days =
+        365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day.saturating_sub(1);
+    let days = days.saturating_sub(719_468);
+    86_400 * days + 3600 * number(11, 13) + 60 * number(14, 16) + number(17, 19)
+}
+
+fn place(node: &Node) -> Option<Place> {
+    let number = |key: &str| node.get(key)?.number().and_then(|number| u32::try_from(number).ok());
+    let function = node.get("function").and_then(Node::text).map(str::to_string);
+    Some(Place { line: number("line")?, column: number("column"), call: None, function })
+}
+
+fn invariant(node: &Node) -> Option<Invariant> {
+    let invariant = node.get("invariant")?;
+    let holds = invariant.get("value")?.text()?.to_string();
+    let is_loop = invariant.get("type")?.text()? == "loop_invariant";
+    Some(Invariant { place: place(invariant.get("location")?)?, is_loop, holds })
+}
+
+/// A waypoint; none that is to be avoided.
+fn waypoint(node: &Node, threads: &mut usize) -> Option<Waypoint> {
+    if node.get("action")?.text()? == "avoid" {
+        return None;
+    }
+    let thread = node.get("thread_id").and_then(Node::number).and_then(|thread| usize::try_from(thread).ok());
+    let constraint =
+        node.get("constraint").and_then(|constraint| constraint.get("value")).and_then(Node::text);
+    let step = match node.get("type")?.text()? {
+        "target" => Step::Fails,
+        "function_enter" => {
+            *threads += 1;
+            Step::Creates(*threads)
+        }
+        "function_return" => {
+            let value = constraint?.trim().strip_prefix("\\result")?.trim_start().strip_prefix("==")?;
+            Step::Returns { value: value.trim().parse().ok()?, function: String::new(), variable: None }
+        }
+        "branching" => Step::Branches(constraint?.to_string()),
+        _ if constraint? == "1" => Step::Passes,
+        _ => Step::Holds(constraint?.to_string()),
+    };
+    Some(Waypoint { thread, place: place(node.get("location")?)?, step, enters: true })
+}

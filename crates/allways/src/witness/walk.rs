@@ -1,0 +1,196 @@
+//! From a run of a C program to the statements that it passes.
+//!
+//! Threads are numbered as witnesses do: 0 is `main`, the others in the order of their creation. What the model adds (that a
+//! thread waits until it is created, that its end is noted, that it stops to be watched) is no statement.
+
+use super::statements::Statements;
+use allways_evidence::{End, Run, RunStep};
+use allways_model::encoding::Encoded;
+use allways_model::program::path::through;
+use allways_model::program::semantics::{Outcome, State};
+use allways_model::program::{LocationId, Op, Program, Slot, Span, Value, WATCHED};
+use std::collections::{HashMap, VecDeque};
+
+/// What a thread does at a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// It comes to a statement.
+    Passes,
+    /// It creates the thread of this number.
+    Creates(usize),
+    /// A call returns this value, which nothing determines.
+    Returns(Value),
+}
+
+/// A place that a run passes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stop {
+    /// Which thread.
+    pub thread: usize,
+    /// What it does.
+    pub kind: Kind,
+    /// Where, in bytes: the start of the statement.
+    pub statement: usize,
+    /// Where within the statement.
+    pub at: usize,
+}
+
+/// A run, as witnesses tell it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Walk {
+    /// What happens, in order.
+    pub stops: Vec<Stop>,
+    /// The thread that goes wrong and its statement; of a data race, both.
+    pub targets: Vec<(usize, usize)>,
+}
+
+/// Walks a run of a C program; none if a thread moves that nobody has created.
+pub fn walk(encoded: &Encoded, run: &Run, statements: &Statements) -> Option<Walk> {
+    let program = encoded.program();
+    let main = program.templates.iter().position(|template| template.name == "main" && !template.spawned);
+    let main = encoded.roles().iter().position(|role| Some(role.template.index()) == main)?;
+    let mut numbers = vec![None; encoded.roles().len()];
+    numbers[main] = Some(0);
+    let watched = program.shared.iter().find(|variable| variable.name == WATCHED);
+    let watched = watched.map(|variable| variable.slot);
+    let mut walker = Walker {
+        program,
+        statements,
+        watched,
+        numbers,
+        created: HashMap::new(),
+        next: 1,
+        held: None,
+        seen: HashMap::new(),
+        walk: Walk::default(),
+    };
+    let mut before = (&run.initial, &run.slots);
+    for (index, step) in run.steps.iter().enumerate() {
+        let end = match run.end {
+            End::Wrong(violation) if index + 1 == run.steps.len() => Outcome::Wrong(violation),
+            _ => Outcome::To(step.state.clone()),
+        };
+        walker.step(before.0, before.1, step, &end)?;
+        before = (&step.state, &step.slots);
+    }
+    Some(walker.walk)
+}
+
+struct Walker<'a> {
+    program: &'a Program,
+    statements: &'a Statements,
+    watched: Option<Slot>,
+    /// The numbers of the threads of the pushdown system, once they run.
+    numbers: Vec<Option<usize>>,
+    /// Threads that were created by raising a shared slot and have not started.
+    created: HashMap<Slot, VecDeque<usize>>,
+    next: usize,
+    /// The thread that has stopped before an access, and its statement.
+    held: Option<(usize, usize)>,
+    /// The locations that a thread has passed in its statement, to tell one round of a loop from the next.
+    seen: HashMap<usize, (usize, Vec<LocationId>)>,
+    walk: Walk,
+}
+
+impl Walker<'_> {
+    fn step(&mut self, state: &State, slots: &[Option<usize>], step: &RunStep, end: &Outcome) -> Option<()> {
+        let program = self.program;
+        let moves = through(program, state, slots[step.thread]?, step.edge, end);
+        // Where it is not found out what happens inside of the step, its start is all that is told.
+        let moves = moves.map_or_else(
+            || vec![(step.location, step.edge, Vec::new())],
+            |moves| moves.into_iter().map(|one| (one.location, one.edge, one.chosen)).collect(),
+        );
+        let mut last = None;
+        for (location, edge, chosen) in moves {
+            let edge = &program.locations[location].edges[edge];
+            if let Op::Spawn(..) = edge.op {
+                self.creates(step, edge.span)?;
+                if let Some(started) = step.started {
+                    self.numbers[started] = Some(self.next - 1);
+                }
+                continue;
+            }
+            if self.hidden(step, &edge.op, edge.span)? {
+                continue;
+            }
+            last = Some(edge.span);
+            self.passes(step, location, edge.span)?;
+            for value in chosen {
+                self.add(step, Kind::Returns(value), edge.span)?;
+            }
+        }
+        if let Outcome::Wrong(_) = end {
+            let span = last.unwrap_or(program.locations[step.location].edges[step.edge].span);
+            let target = (self.numbers[step.thread]?, self.statements.start(span.start as usize));
+            self.walk.targets.extend(self.held);
+            self.walk.targets.push(target);
+        }
+        Some(())
+    }
+
+    /// Does what an edge does that the program does not have; whether it is one.
+    fn hidden(&mut self, step: &RunStep, op: &Op, span: Span) -> Option<bool> {
+        let mut found = Vec::new();
+        op.shared_accesses(&mut |slot, _, written| found.push((slot, written)));
+        if found.iter().any(|&(slot, written)| Some(slot) == self.watched && written) {
+            self.held = Some((self.numbers[step.thread]?, self.statements.start(span.start as usize)));
+            return Some(true);
+        }
+        let named = |start: &str| {
+            let slot = found.iter().map(|&(slot, _)| slot).find(|&slot| self.name(slot).starts_with(start));
+            slot.map(|slot| (slot, found.contains(&(slot, true))))
+        };
+        if let Some((slot, _)) = named("#created") {
+            if let Op::Assign(_, _, Some(_)) = op {
+                self.numbers[step.thread] = self.created.get_mut(&slot).and_then(VecDeque::pop_front);
+                let first = self.statements.next(span.start as usize)?;
+                let (thread, kind) = (self.numbers[step.thread]?, Kind::Passes);
+                self.seen.insert(thread, (first, Vec::new()));
+                self.walk.stops.push(Stop { thread, kind, statement: first, at: first });
+            } else {
+                self.creates(step, span)?;
+                self.created.entry(slot).or_default().push_back(self.next - 1);
+            }
+            return Some(true);
+        }
+        // That a thread has ended is noted where its function is named.
+        Some(
+            matches!(named("#ended"), Some((_, true)))
+                || self.statements.function(span.start as usize).is_none(),
+        )
+    }
+
+    fn creates(&mut self, step: &RunStep, span: Span) -> Option<()> {
+        self.add(step, Kind::Creates(self.next), span)?;
+        self.next += 1;
+        Some(())
+    }
+
+    /// A thread comes to a statement, unless it was there before.
+    fn passes(&mut self, step: &RunStep, location: LocationId, span: Span) -> Option<()> {
+        let thread = self.numbers[step.thread]?;
+        let statement = self.statements.start(span.start as usize);
+        let (own, seen) = self.seen.entry(thread).or_default();
+        if *own != statement || seen.contains(&location) {
+            (*own, *seen) = (statement, vec![location]);
+            self.add(step, Kind::Passes, span)
+        } else {
+            seen.push(location);
+            Some(())
+        }
+    }
+
+    fn add(&mut self, step: &RunStep, kind: Kind, span: Span) -> Option<()> {
+        let at = span.start as usize;
+        let (thread, statement) = (self.numbers[step.thread]?, self.statements.start(at));
+        self.walk.stops.push(Stop { thread, kind, statement, at });
+        Some(())
+    }
+
+    fn name(&self, slot: Slot) -> &str {
+        let mut shared = self.program.shared.iter();
+        let found = shared.find(|variable| (variable.slot..variable.slot + variable.slots()).contains(&slot));
+        found.map_or("", |variable| variable.name.as_str())
+    }
+}
