@@ -248,3 +248,20 @@ fn programs_of_the_corpus() {
     }
     assert!(decided > 100 && wrong > 20, "{decided} decided, {wrong} of them wrong");
 }
+
+/// Without its feature, nothing of timely is in the program.
+#[test]
+fn the_feature_is_what_depends_on_timely() {
+    let tree = |options: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "--locked", "-p", "allways", "-e", "normal", "--prefix", "none"])
+            .args(options)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .expect("cargo runs the tests");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    assert!(tree(&[]).contains("timely"));
+    assert!(!tree(&["--no-default-features"]).contains("timely"));
+}

@@ -152,3 +152,47 @@ fn shards_are_evidence() {
         assert!(judged(shards).is_err(), "{}: another shard", entry.name);
     }
 }
+
+/// Shards from which any one state is missing prove nothing, whatever the number of workers that look at them.
+#[test]
+fn a_state_that_is_left_out_is_noticed() {
+    use allways_cluster::{Cluster, Settings};
+    use allways_evidence::shards::{self, StateSet, read_shard};
+    use allways_evidence::{Certificate, Shards};
+    let folder = common::folder("left-out");
+    let mut left_out = 0;
+    for seed in random::seeds(60) {
+        let system = random::system(seed, SMALL);
+        let task = task_of(&system);
+        let question = Question { no_symmetry: seed.is_multiple_of(2), ..Question::default() };
+        let forms = Forms::new(&task, &question);
+        let settings = Settings { evidence: Some(folder.join("proof")), ..Settings::threads(2) };
+        let budget = Budget::unlimited().with_memory(Some(1 << 18), &|| 0);
+        let outcome = Cluster::new(settings).run(&forms, &budget);
+        let Verdict::Safe(Certificate::Shards(listed)) = outcome.verdict else { continue };
+        let mut states = Vec::new();
+        for file in &listed.files {
+            let read = read_shard(&folder, file, &mut |state| {
+                states.push(state.to_vec());
+                Ok(())
+            });
+            assert_eq!(read, Ok(()));
+        }
+        for missing in 0..states.len().min(30) {
+            let mut set = StateSet::default();
+            for (_, state) in states.iter().enumerate().filter(|&(index, _)| index != missing) {
+                set.insert(state);
+            }
+            let file = set.write(&folder, "less".to_string()).expect("it can be written");
+            let less = Shards { files: vec![file], ..(*listed).clone() };
+            let judged = shards::check(&system, &task.property, &less, &|| None);
+            assert!(judged.is_err(), "system {seed} without state {missing}");
+            if missing < 3 {
+                let together = Cluster::new(Settings::threads(2)).certify(&forms, &less, &Budget::unlimited());
+                assert!(together.is_err(), "system {seed} without state {missing}");
+            }
+            left_out += 1;
+        }
+    }
+    assert!(left_out > 100, "states left out: {left_out}");
+}
