@@ -188,7 +188,8 @@ fn a_state_that_is_left_out_is_noticed() {
             let judged = shards::check(&system, &task.property, &less, &|| None);
             assert!(judged.is_err(), "system {seed} without state {missing}");
             if missing < 3 {
-                let together = Cluster::new(Settings::threads(2)).certify(&forms, &less, &Budget::unlimited());
+                let together =
+                    Cluster::new(Settings::threads(2)).certify(&forms, &less, &Budget::unlimited());
                 assert!(together.is_err(), "system {seed} without state {missing}");
             }
             left_out += 1;
