@@ -37,7 +37,6 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Instant;
 
 /// Runs the program with these engines, on the arguments of the process.
@@ -59,9 +58,8 @@ pub fn run_with(
 /// Runs something, and turns a panic into [`Exit::Bug`].
 fn guarded(run: impl FnOnce() -> Exit) -> Exit {
     panic::set_hook(Box::new(|panic| {
-        // The threads that carry what workers send panic when another process is lost, which is told as what it is.
-        let thread = thread::current();
-        if thread.name().is_some_and(|name| name.starts_with("timely:") && !name.starts_with("timely:work")) {
+        // What carries the records of workers panics when another process is lost, which is told as what it is.
+        if panic.location().is_some_and(|place| place.file().contains("timely_communication")) {
             return;
         }
         let place = panic.location().map(|place| format!(" at {}:{}", place.file(), place.line()));

@@ -28,6 +28,9 @@ const LOOK: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_secs(2);
 const CLOSING: Duration = Duration::from_secs(5);
 
+/// Timely's workers panic, too, when a connection is lost. Whoever watches connections knows more, and may be a little later.
+const HEARSAY: Duration = Duration::from_secs(1);
+
 /// How a run ended.
 pub struct Ended {
     /// What was found, or why not.
@@ -78,6 +81,11 @@ pub fn run(plan: Plan, budget: &Budget) -> Ended {
         let index = worker.index();
         let done = catch_unwind(AssertUnwindSafe(|| work(worker, &plan, &inside)));
         let done = done.unwrap_or_else(|panic| {
+            let connected = plan.settings.hosts.is_some();
+            let started = Instant::now();
+            while connected && inside.check().is_ok() && started.elapsed() < HEARSAY {
+                thread::sleep(LOOK);
+            }
             inside.stop(StopReason::GaveUp(format!("worker {index} panicked: {}", message(&*panic))));
             Err(Stopped)
         });
