@@ -23,7 +23,7 @@ fn property(seed: u64, system: &Explicit) -> Property {
                 4 => None,
                 symbol => Some(Symbol(symbol)),
             };
-            let shared = (seed % 3 > 0).then(|| Shared(number(40, system.shared_states)));
+            let shared = (!seed.is_multiple_of(3)).then(|| Shared(number(40, system.shared_states)));
             let tops = (0..system.threads.len()).map(top).collect();
             Property { bad: vec![Pattern { shared, tops }], deadlock: false }
         }
