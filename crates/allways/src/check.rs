@@ -244,7 +244,9 @@ fn confirm_unreduced(
                 && !invariant.windows.iter().flatten().any(|window| window.more)
         }
         Certificate::Products(products) => !products.any_number() && products.facts() <= small,
-        Certificate::Counted(_) | Certificate::Basis(_) | Certificate::Views(_) => false,
+        Certificate::Counted(_) | Certificate::Basis(_) | Certificate::Views(_) | Certificate::Shards(_) => {
+            false
+        }
     };
     if !few || outcome.coarse || *forms.instance() == Instance::Any || task.has_integers() {
         return Ok(None);

@@ -1,12 +1,13 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
 //! It parses, shows progress and renders; what is decided is decided by the library. Read in this order: `exit` and
-//! `arguments`, what users see first; the commands `check`, `reach`, `evidence` (`certify` and `replay`), `test`, `convert`
+//! `arguments`, what users see first; the commands `check`, `cluster`, `reach`, `evidence` (`certify` and `replay`), `test`, `convert`
 //! and `format`; then what they share: `session` (limits, interruption, memory), `progress`, `output`,
 //! `diagnostics`.
 
 mod arguments;
 mod check;
+mod cluster;
 mod convert;
 mod diagnostics;
 mod evidence;
@@ -57,6 +58,10 @@ pub fn run_with(
 /// Runs something, and turns a panic into [`Exit::Bug`].
 fn guarded(run: impl FnOnce() -> Exit) -> Exit {
     panic::set_hook(Box::new(|panic| {
+        // What carries the records of workers panics when another process is lost, which is told as what it is.
+        if panic.location().is_some_and(|place| place.file().contains("timely_communication")) {
+            return;
+        }
         let place = panic.location().map(|place| format!(" at {}:{}", place.file(), place.line()));
         let (what, place) = (message(panic.payload()), place.unwrap_or_default());
         output::complain(&format!(
@@ -78,7 +83,8 @@ fn run(
     engines: &Engines,
     out: Option<Box<dyn Write>>,
 ) -> Exit {
-    let parsed = command(engines).try_get_matches_from(arguments);
+    let given: Vec<OsString> = arguments.collect();
+    let parsed = command(engines).try_get_matches_from(&given);
     let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -99,6 +105,7 @@ fn run(
         Context { output: &mut output, printer: &printer, engines, quiet: arguments.quiet, started };
     let outcome = match arguments.command {
         Command::Check(arguments) => check::run(&arguments, &mut context),
+        Command::Cluster(arguments) => cluster::run(&arguments, &given, &mut context),
         Command::Reach(arguments) => reach::run(&arguments, &mut context)
             .or_else(|failure| Ok(context.fail(&arguments.file, arguments.search.json, &failure))),
         Command::Certify(arguments) => evidence::recheck(&arguments, &mut context)
@@ -128,7 +135,7 @@ fn command(engines: &Engines) -> clap::Command {
     };
     // The last of repeated options counts, so that a wrapper's can be changed.
     let command = Arguments::command().args_override_self(true);
-    command.mut_subcommand("check", named).mut_subcommand("reach", named)
+    command.mut_subcommand("check", named).mut_subcommand("cluster", named).mut_subcommand("reach", named)
 }
 
 /// Writes the events of the engines to standard error.

@@ -8,11 +8,12 @@ use crate::words;
 use allways_engines::confirm::check_evidence;
 use allways_engines::{Budget, Forms, Question};
 use allways_evidence::{
-    BadEvidence, Certificate, Counterexample, Evidence, Header, Rejection, interpret, read_evidence,
+    BadEvidence, Certificate, Counterexample, Evidence, Header, Rejection, Shards, interpret, read_evidence,
     read_inputs,
 };
 use allways_model::property::Pattern;
 use allways_model::task::{Instance, Model, Task};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Evidence that was read, for a task.
@@ -111,6 +112,21 @@ impl Claim<'_> {
         }
     }
 
+    /// The folder of the file from which it was read, in which shards are looked for.
+    pub fn set_folder(&mut self, path: &Path) {
+        if let Ok(Evidence::Certificate(Certificate::Shards(shards))) = &mut self.evidence {
+            shards.folder = path.to_path_buf();
+        }
+    }
+
+    /// The shards, if it is a list of such, and what they are about.
+    pub fn shards(&self) -> Option<(&Forms<'_>, &Shards)> {
+        match &self.evidence {
+            Ok(Evidence::Certificate(Certificate::Shards(shards))) => Some((&self.forms, shards)),
+            _ => None,
+        }
+    }
+
     /// The checker's word.
     pub fn check(&self, budget: &Budget) -> Result<(), Rejection> {
         let judged = self.check_exactly(budget);
@@ -184,6 +200,9 @@ impl Claim<'_> {
                 _ if !property.is_empty() => format!("never reaches {}", targets()),
                 Certificate::Invariant(invariant) => {
                     format!("never leaves {}", words::count(invariant.visible_count(), "visible state"))
+                }
+                Certificate::Shards(shards) => {
+                    format!("never leaves {}", words::count(shards.states(), "state"))
                 }
                 other => format!("never leaves the products of {}", words::size(other)),
             },

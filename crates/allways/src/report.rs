@@ -8,7 +8,7 @@ use crate::source_trace::SourceTrace;
 use crate::stats::Stats;
 use crate::words;
 use allways_engines::confirm::Shortened;
-use allways_engines::engine::{Figures, Schedule};
+use allways_engines::engine::{Figures, Schedule, Share};
 use allways_engines::journal::EngineRun;
 use allways_engines::{Forms, Outcome};
 use allways_evidence::counters::Run;
@@ -39,7 +39,7 @@ pub struct Report {
     pub certified: bool,
     /// Why nothing is known.
     pub reason: Option<String>,
-    /// The kind of evidence: `invariant`, `products`, `counted`, `basis`, `views`, `trace` or `run`.
+    /// The kind of evidence: `invariant`, `products`, `counted`, `basis`, `views`, `shards`, `trace` or `run`.
     pub evidence: Option<&'static str>,
     /// Whether the certificate holds for any number of threads.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,6 +70,9 @@ pub struct Report {
     /// Of a program under a scheduler, the schedules that were looked at.
     #[serde(flatten)]
     pub schedule: Option<ScheduleRow>,
+    /// Of a search by many workers, how it was spread.
+    #[serde(flatten)]
+    pub spread: Option<SpreadRow>,
     /// The counterexample.
     #[serde(flatten)]
     pub counterexample: Option<CounterexampleRows>,
@@ -96,6 +99,44 @@ pub struct Report {
     pub stopped: Option<StopReason>,
     #[serde(skip)]
     all_stats: Stats,
+}
+
+/// How a search was spread over workers.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpreadRow {
+    /// The last level: the most steps that a state needs, as far as is known.
+    levels: u64,
+    states: usize,
+    states_per_second: f64,
+    /// How many times the average the most loaded worker has; 0 if that is not known.
+    skew: f64,
+    workers: Vec<ShareRow>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ShareRow {
+    states: u64,
+    bytes: u64,
+    images: u64,
+}
+
+impl SpreadRow {
+    fn new(figures: &Figures, searching: Duration) -> Option<SpreadRow> {
+        let workers: Vec<ShareRow> = figures
+            .shares
+            .iter()
+            .map(|&Share { states, bytes, images }| ShareRow { states, bytes, images })
+            .collect();
+        let states = figures.concrete_states.unwrap_or_default();
+        let largest = workers.iter().map(|worker| worker.states).max().unwrap_or_default();
+        Some(SpreadRow {
+            levels: figures.levels?,
+            states,
+            states_per_second: states as f64 / searching.as_secs_f64().max(1e-9),
+            skew: (largest * workers.len() as u64) as f64 / states.max(1) as f64,
+            workers,
+        })
+    }
 }
 
 /// See [`Schedule`].
@@ -228,6 +269,7 @@ impl Report {
             certified: outcome.certified,
             taken: outcome.instance.as_ref().and_then(|instance| forms.task()?.numbers_taken(instance)),
             schedule: figures.schedule.as_ref().map(ScheduleRow::new),
+            spread: SpreadRow::new(figures, answer.searching),
             all_stats: answer.stats(),
             file,
             version: VERSION,

@@ -78,6 +78,9 @@ pub fn size(certificate: &Certificate) -> String {
             format!("{limits}, {weights}, basis of {}", of(basis.members.len(), "configuration"))
         }
         Certificate::Views(views) => of(views.rows.len(), "formula"),
+        Certificate::Shards(shards) => {
+            format!("{} in {}", count(shards.states(), "state"), of(shards.files.len(), "shard"))
+        }
     }
 }
 

@@ -20,6 +20,19 @@ pub struct Progress {
     pub rounds: Option<u32>,
     /// The delay bound being explored.
     pub delays: Option<u32>,
+    /// How the work is spread over workers.
+    pub spread: Option<Spread>,
+}
+
+/// How the work is spread over workers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spread {
+    /// How many steps the states that are explored are away from the initial ones.
+    pub level: u64,
+    /// Bytes that a worker holds, on average.
+    pub bytes_per_worker: u64,
+    /// How many times the average the most loaded worker has.
+    pub skew: f64,
 }
 
 /// Limits on a run, and who watches it. Engines only see this; who sets it is the caller's affair.

@@ -427,6 +427,21 @@ pub struct Figures {
     pub actions: Option<(usize, usize)>,
     /// Of a program under a scheduler, the schedules that were looked at.
     pub schedule: Option<Schedule>,
+    /// Of a search level by level, the last level: the most steps that a state needs, as far as is known.
+    pub levels: Option<u64>,
+    /// What each of several workers did.
+    pub shares: Vec<Share>,
+}
+
+/// What one of several workers did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Share {
+    /// States that belong to it.
+    pub states: u64,
+    /// Bytes that it held.
+    pub bytes: u64,
+    /// How often it computed the successors of a state.
+    pub images: u64,
 }
 
 /// The schedules of a program with tasks that were looked at.

@@ -1,11 +1,12 @@
 //! The one entry to the checkers: does this evidence show what it claims about its subject?
 //!
 //! Traces are replayed, runs of counter systems walked, invariants tested for induction, products for closure, a basis by its
-//! five tests, and views by a solver. Evidence of one kind of subject says nothing about another, and is rejected.
+//! five tests, shards state by state, and views by a solver. Evidence of one kind of subject says nothing about another, and is rejected.
 
 use crate::counters::{check_basis, walk};
 use crate::{
-    Certificate, Counterexample, EvidenceRef, Rejection, StopReason, close, counted, induct, replay, views,
+    Certificate, Counterexample, EvidenceRef, Rejection, StopReason, close, counted, induct, replay, shards,
+    views,
 };
 use allways_model::counters::Counters;
 use allways_model::program::Program;
@@ -63,7 +64,7 @@ pub fn certify<'e>(
     evidence: impl Into<EvidenceRef<'e>>,
     judge: &mut Judge<'_>,
 ) -> Result<(), Rejection> {
-    use Certificate::{Basis, Counted, Invariant, Products, Views};
+    use Certificate::{Basis, Counted, Invariant, Products, Shards, Views};
     use Counterexample::{Run, Trace};
     use EvidenceRef::{Certificate as Safe, Counterexample as Unsafe};
     match (subject, evidence.into()) {
@@ -81,6 +82,9 @@ pub fn certify<'e>(
         }
         (Subject::Pushdown { system, property, .. }, Safe(Counted(counted))) => {
             counted::check(*system, property, counted, judge.stop)
+        }
+        (Subject::Pushdown { system, property, .. }, Safe(Shards(listed))) => {
+            shards::check(*system, property, listed, judge.stop)
         }
         (Subject::Counters(system), Unsafe(Run(run))) => walk(system, run).map(drop),
         (Subject::Counters(system), Safe(Basis(basis))) => check_basis(system, basis, judge.stop),

@@ -8,6 +8,7 @@
 //! * [`trace`] and [`replay`](mod@replay): a run that goes wrong, and the checker that walks it;
 //! * [`interpret`](mod@interpret): the run of a program behind a trace of its encoding;
 //! * [`invariant`] and [`induct`](mod@induct): a set that contains every reachable state, and the checker that tests it;
+//! * [`shards`]: all reachable states of a finite system, listed in files that many machines can check;
 //! * [`products`] and [`close`](mod@products::close): sets of thread states whose products contain every reachable state,
 //!   perhaps for any number of threads, and the checker that tests them;
 //! * [`counters`]: runs and certificates of counter systems, with any number of threads;
@@ -30,6 +31,7 @@ pub mod products;
 pub mod rejection;
 pub mod replay;
 mod shape;
+pub mod shards;
 pub mod text;
 pub mod trace;
 pub mod verdict;
@@ -48,6 +50,7 @@ pub use products::Products;
 pub use products::close::close;
 pub use rejection::Rejection;
 pub use replay::replay;
+pub use shards::Shards;
 pub use text::{BadEvidence, Header, VERSION, read_evidence, read_inputs, write_evidence};
 pub use trace::{Step, Trace};
 pub use verdict::{Certificate, Counterexample, Evidence, EvidenceRef, StopReason, Verdict};

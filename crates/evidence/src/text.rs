@@ -103,6 +103,15 @@
 //!
 //! One of a program whose states are listed up to renumbering of threads has the line `renumbered` after that of its window.
 //!
+//! [Shards](crate::shards): `kinds` as above; then for each shard how many states it lists, its digest, and the name of its file
+//! in the same folder.
+//!
+//! ```text
+//! allways shards 1
+//! shard 4711 6c62272e07bb014262b821756295c58d proof.0
+//! end 1
+//! ```
+//!
 //! A stack of more than one symbol has a context in place of what lies below its top: `0|3.1` is the symbol 3 above all that
 //! context 1 stands for, and `context 0 1: 4 5.1` says that this is 4 alone, or 5 above the same again.
 //!
@@ -116,6 +125,7 @@ mod inputs;
 pub(crate) mod lines;
 mod products;
 mod read;
+mod shards;
 mod write;
 
 pub use inputs::read_inputs;
@@ -130,7 +140,7 @@ use std::io::{self, BufWriter, Write};
 pub const VERSION: u32 = 1;
 
 /// The word for each kind of evidence on the first line, and what the kind is [called](Evidence::kind).
-const KINDS: [(&str, &str); 7] = [
+const KINDS: [(&str, &str); 8] = [
     ("trace", "trace"),
     ("counter-run", "run"),
     ("invariant", "invariant"),
@@ -138,6 +148,7 @@ const KINDS: [(&str, &str); 7] = [
     ("counted", "counted"),
     ("counter-proof", "basis"),
     ("views", "views"),
+    ("shards", "shards"),
 ];
 
 /// What a text says about itself before it says anything else.
@@ -193,7 +204,7 @@ pub fn write_evidence<'e>(
 }
 
 fn write_all(subject: &Subject<'_>, evidence: EvidenceRef<'_>, out: &mut dyn Write) -> io::Result<()> {
-    use Certificate::{Basis, Counted, Invariant, Products, Views};
+    use Certificate::{Basis, Counted, Invariant, Products, Shards, Views};
     use Counterexample::{Run, Trace};
     use EvidenceRef::{Certificate as Safe, Counterexample as Unsafe};
     if let Some((word, _)) = KINDS.into_iter().find(|&(_, kind)| kind == evidence.kind()) {
@@ -213,6 +224,7 @@ fn write_all(subject: &Subject<'_>, evidence: EvidenceRef<'_>, out: &mut dyn Wri
         (&Subject::Pushdown { system, .. }, Safe(Counted(counted))) => {
             write::write_counted(system, counted, out)
         }
+        (Subject::Pushdown { .. }, Safe(Shards(listed))) => shards::write_shards(listed, out),
         (Subject::Counters(system), Unsafe(Run(run))) => counters::text::write_run(system, run, out),
         (Subject::Counters(system), Safe(Basis(basis))) => counters::text::write_basis(system, basis, out),
         (Subject::Program { program, .. }, Safe(Views(views))) => {
@@ -236,7 +248,7 @@ pub fn read_evidence(subject: &Subject<'_>, text: &[u8]) -> Result<Evidence, Bad
         BadEvidence { line, column, what: "expected text in UTF-8".to_string() }
     })?;
     let expected = match subject {
-        Subject::Pushdown { .. } => "`allways trace 1`, `invariant`, `products` or `counted`",
+        Subject::Pushdown { .. } => "`allways trace 1`, `invariant`, `products`, `counted` or `shards`",
         Subject::Counters(_) => "`allways counter-run 1` or `counter-proof`",
         Subject::Program { .. } => "`allways views 1`",
     };
@@ -263,6 +275,7 @@ pub fn read_evidence(subject: &Subject<'_>, text: &[u8]) -> Result<Evidence, Bad
         (&Subject::Pushdown { system, .. }, "counted") => {
             read::read_counted(system, &header, &mut lines)?.into()
         }
+        (&Subject::Pushdown { system, .. }, "shards") => shards::read_shards(system, &mut lines)?.into(),
         (Subject::Counters(system), "counter-run") => counters::text::read_run(system, &mut lines)?.into(),
         (Subject::Counters(system), "counter-proof") => {
             counters::text::read_basis(system, &mut lines)?.into()

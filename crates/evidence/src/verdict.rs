@@ -1,6 +1,6 @@
 //! The three answers. Each owns what makes it believable.
 
-use crate::{Counted, Invariant, Products, Trace, Views, counters};
+use crate::{Counted, Invariant, Products, Shards, Trace, Views, counters};
 use std::fmt;
 
 /// The answer to "can it go wrong?".
@@ -27,13 +27,15 @@ pub enum Certificate {
     Basis(Box<counters::Basis>),
     /// What a few threads of a program see together, by formulas.
     Views(Box<Views>),
+    /// All reachable states, in files.
+    Shards(Box<Shards>),
 }
 
 impl Certificate {
     /// Whether it is about any number of threads.
     pub fn any_number(&self) -> bool {
         match self {
-            Certificate::Invariant(_) => false,
+            Certificate::Invariant(_) | Certificate::Shards(_) => false,
             Certificate::Products(products) => products.any_number(),
             Certificate::Counted(counted) => counted.products.any_number(),
             Certificate::Basis(_) => true,
@@ -49,6 +51,7 @@ impl Certificate {
             Certificate::Counted(_) => "counted",
             Certificate::Basis(_) => "basis",
             Certificate::Views(_) => "views",
+            Certificate::Shards(_) => "shards",
         }
     }
 }
@@ -197,6 +200,12 @@ impl From<Views> for Certificate {
     }
 }
 
+impl From<Shards> for Certificate {
+    fn from(shards: Shards) -> Certificate {
+        Certificate::Shards(Box::new(shards))
+    }
+}
+
 impl From<Trace> for Counterexample {
     fn from(trace: Trace) -> Counterexample {
         Counterexample::Trace(trace)
@@ -232,6 +241,7 @@ decides! {
     Counted => Safe, Certificate;
     counters::Basis => Safe, Certificate;
     Views => Safe, Certificate;
+    Shards => Safe, Certificate;
     Trace => Unsafe, Counterexample;
     counters::Run => Unsafe, Counterexample;
 }

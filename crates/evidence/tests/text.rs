@@ -160,7 +160,7 @@ fn what_is_written_reads_back() {
 fn mistakes_are_placed() {
     let system = figure_1();
     let read = |text: &str| fault(&system, text);
-    let header = "expected `allways trace 1`, `invariant`, `products` or `counted`, found";
+    let header = "expected `allways trace 1`, `invariant`, `products`, `counted` or `shards`, found";
     assert_eq!(read(""), format!("1:1: {header} the end of the text: it seems cut short"));
     assert_eq!(read("# only a remark\n\n"), format!("3:1: {header} the end of the text: it seems cut short"));
     assert_eq!(read("allways proof 1"), format!("1:9: {header} `proof`"));

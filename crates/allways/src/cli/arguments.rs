@@ -84,6 +84,8 @@ pub enum Command {
     Check(Check),
     /// Which visible states can be reached? All of them, or those within a bound.
     Reach(Reach),
+    /// Check by several processes on this machine, as on several machines.
+    Cluster(ClusterRun),
     /// Accept or reject evidence, by the independent checker.
     Certify(Certify),
     /// Check a trace and step through it; on a terminal, Enter goes on and q ends.
@@ -122,6 +124,40 @@ pub struct Check {
     pub smt: Smt,
     #[command(flatten)]
     pub search: Search,
+    #[command(flatten)]
+    pub workers: Workers,
+}
+
+/// Many workers, for finite systems that are too large for one.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Many workers")]
+pub struct Workers {
+    /// Explore by N workers, each a thread that holds its share of the states; of a program, with --threads.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), conflicts_with = "engine")]
+    pub workers: Option<u16>,
+    /// Explore by several processes, each of which is started with the same command on its machine: a file with a line
+    /// HOST:PORT for each.
+    #[arg(long, value_name = "FILE", requires = "process", conflicts_with = "engine")]
+    pub hosts: Option<PathBuf>,
+    /// Which of the hosts this process is, counted from 0.
+    #[arg(long, value_name = "I", requires = "hosts")]
+    pub process: Option<usize>,
+    /// After each level of the search, write down here what was found.
+    #[arg(long, value_name = "DIR", conflicts_with = "engine")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on from what an earlier run wrote down here; the number of workers may be another.
+    #[arg(long, value_name = "DIR", conflicts_with = "engine")]
+    pub resume: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = CODES)]
+pub struct ClusterRun {
+    /// How many processes.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub processes: u16,
+    #[command(flatten)]
+    pub check: Check,
 }
 
 #[derive(Args, Debug)]
@@ -154,6 +190,9 @@ pub struct Certify {
     pub no_target: bool,
     #[command(flatten)]
     pub smt: Smt,
+    /// Check shards, which --workers wrote, by N workers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub workers: Option<u16>,
     #[command(flatten)]
     pub limits: Limits,
     /// Print one JSON object instead.

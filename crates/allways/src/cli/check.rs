@@ -1,6 +1,7 @@
 //! `allways check`: can it go wrong? One file after the other, whatever their notations; the worst exit counts.
 
 use super::arguments::Check;
+use super::cluster;
 use super::evidence::Destination;
 use super::exit::Exit;
 use super::session::Session;
@@ -24,7 +25,10 @@ use std::time::Instant;
 /// Runs the command.
 pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
     let question = arguments.search.question(&arguments.smt, arguments.scheduler);
-    let engine = arguments.search.engine(context.engines, &question)?;
+    let engine = match cluster::engine(&arguments.workers, arguments, context.engines, &question)? {
+        Some(engine) => engine,
+        None => arguments.search.engine(context.engines, &question)?,
+    };
     let request = Request { engine: Some(engine), question, explain: arguments.explain };
     let mut worst = Exit::Success;
     let mut questions = Vec::new();

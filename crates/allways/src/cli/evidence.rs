@@ -1,6 +1,7 @@
 //! `allways certify` and `allways replay`, and where `--evidence` goes.
 
 use super::arguments::{Certify, Replay};
+use super::cluster;
 use super::exit::Exit;
 use super::native;
 use super::session::Session;
@@ -160,15 +161,19 @@ pub fn recheck(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
         smt_dump: arguments.smt.smt_dump.clone(),
         ..Question::default()
     };
-    let claim = read_claim(&task, &question, arguments.no_target, &text)
+    let mut claim = read_claim(&task, &question, arguments.no_target, &text)
         .map_err(|error| no_claim(error, &arguments.evidence))?;
+    claim.set_folder(arguments.evidence.parent().unwrap_or(Path::new("")));
     if claim.is_counterexample() == Some(true) && is_silent(&task, arguments.no_target) {
         let spec = words::path(&arguments.file.with_extension("spec"));
         let what = "a trace proves something only about a state to avoid, and none is given".to_string();
         let help = format!("give --target STATE or --deadlock, or write the state to {spec}");
         return Err(Failure::Usage(what, help));
     }
-    let judged = session.budgeted(|budget| claim.check(budget));
+    let judged = match arguments.workers {
+        None => session.budgeted(|budget| claim.check(budget)),
+        Some(workers) => session.budgeted(|budget| cluster::certify(workers, &claim, budget))?,
+    };
     let (verdict, reason, exit) = match &judged {
         Ok(()) => ("accepted", None, Exit::Success),
         Err(Rejection::Stopped(reason)) => ("unknown", Some(words::because(reason)), Exit::stopped(reason)),

@@ -39,6 +39,13 @@ impl Exit {
         }
     }
 
+    /// What a code of another process of this program means; one that it does not have is a bug.
+    pub fn of_code(code: i32) -> Exit {
+        use Exit::{BadInput, Bug, Interrupted, Otherwise, Rejected, Success, Unknown, Unsafe};
+        let all = [Success, Otherwise, Unknown, Unsafe, Rejected, Interrupted, BadInput, Bug];
+        all.into_iter().find(|exit| i32::from(exit.code()) == code).unwrap_or(Bug)
+    }
+
     /// How a run ends that stopped for this reason.
     pub fn stopped(reason: &StopReason) -> Exit {
         if *reason == StopReason::Interrupted { Exit::Interrupted } else { Exit::Unknown }

@@ -2,6 +2,7 @@
 
 use crate::words;
 use allways_engines::Progress;
+use allways_engines::budget::Spread;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ pub struct ProgressLine {
 struct Drawn {
     at: Instant,
     images: u64,
+    states: usize,
     visible: bool,
 }
 
@@ -22,7 +24,7 @@ impl ProgressLine {
 
     /// A line, if it is wanted and standard error is a terminal. Nothing is drawn at first: most runs are short.
     pub fn new(wanted: bool) -> Option<ProgressLine> {
-        let drawn = Drawn { at: Instant::now(), images: 0, visible: false };
+        let drawn = Drawn { at: Instant::now(), images: 0, states: 0, visible: false };
         (wanted && io::stderr().is_terminal()).then(|| ProgressLine { drawn: Mutex::new(drawn) })
     }
 
@@ -39,10 +41,19 @@ impl ProgressLine {
             (Some(rounds), Some(delays)) => format!(", r {rounds}, d {delays}"),
             _ => String::new(),
         };
+        let bounds = match progress.spread {
+            Some(Spread { level, bytes_per_worker, skew }) => {
+                let states = progress.states.saturating_sub(drawn.states) as f64 / passed.as_secs_f64();
+                let bytes = words::bytes(bytes_per_worker as usize);
+                format!(", level {level}, {:.2} M states/s, {bytes} per worker, skew {skew:.2}", states / 1e6)
+            }
+            None => bounds,
+        };
         let memory = words::bytes(resident);
         let line = format!("{} states, {:.2} M images/s{bounds}, {memory}", progress.states, rate / 1e6);
         let _ = write!(io::stderr(), "\r\x1b[2K{line}");
-        *drawn = Drawn { at: Instant::now(), images: progress.images, visible: true };
+        *drawn =
+            Drawn { at: Instant::now(), images: progress.images, states: progress.states, visible: true };
     }
 
     /// Makes room for other output.

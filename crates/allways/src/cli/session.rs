@@ -84,6 +84,11 @@ impl Session {
         }
     }
 
+    /// Whether an interruption was noted.
+    pub fn is_interrupted() -> bool {
+        INTERRUPT.load(Ordering::Relaxed)
+    }
+
     /// Does something under the limits, and removes the line of progress afterwards.
     pub fn budgeted<T>(&self, work: impl FnOnce(&Budget) -> T) -> T {
         let tell = |progress: &Progress| {

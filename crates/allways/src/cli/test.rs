@@ -178,11 +178,13 @@ impl Statements {
             Failure::Usage(format!("{}: {first}", words::path(file)), STATEMENTS.to_string())
         })?;
         let Command::Check(mut arguments) = parsed.command else { unreachable!("`check` is the command") };
-        let Check { files, smt, search, witness, .. } = &arguments;
+        let Check { files, smt, search, witness, workers, .. } = &arguments;
         let acts = smt.solver.is_some() || smt.smt_dump.is_some() || search.start.cpp.is_some();
-        if acts || search.evidence.is_some() || witness.is_some() || files.len() > 1 {
+        let places = [&search.evidence, witness, &workers.hosts, &workers.checkpoint, &workers.resume];
+        if acts || places.into_iter().any(Option::is_some) || files.len() > 1 {
             let what = "a comment cannot name commands, files to be written, or other files to be checked";
-            let help = "leave out --solver, --smt-dump, --cpp, --evidence and --witness; give them to `allways check`";
+            let help = "leave out --solver, --smt-dump, --cpp, --evidence, --witness, --hosts, --checkpoint and --resume; \
+                        give them to `allways check`";
             return Err(Failure::Usage(format!("{}: {what}", words::path(file)), help.to_string()));
         }
         arguments.search.limits = arguments.search.limits.or(limits);

@@ -47,9 +47,14 @@ impl Packing {
         Packing { fields, words: word as usize + 1 }
     }
 
+    /// The width of each field.
+    pub fn widths(&self) -> impl Iterator<Item = u32> {
+        self.fields.iter().map(|field| field.width)
+    }
+
     /// The same, but such that `value` fits into `column`, with some room for larger ones.
     pub fn widened(&self, column: usize, value: u32) -> Packing {
-        let mut widths: Vec<u32> = self.fields.iter().map(|field| field.width).collect();
+        let mut widths: Vec<u32> = self.widths().collect();
         widths[column] = (34 - value.leading_zeros()).clamp(widths[column] + 1, 32);
         Packing::new(&widths)
     }

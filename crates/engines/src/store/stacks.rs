@@ -81,6 +81,16 @@ impl Stacks {
         self.nodes[stack.index()].symbol
     }
 
+    /// The stack without its top symbol.
+    pub fn rest(&self, stack: StackId) -> StackId {
+        self.nodes[stack.index()].rest
+    }
+
+    /// How many stacks there are, the empty one included. What lies below the top of a stack has a smaller number than it.
+    pub fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// The number of symbols.
     pub fn depth(&self, stack: StackId) -> u32 {
         self.nodes[stack.index()].depth
