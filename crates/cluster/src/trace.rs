@@ -1,6 +1,6 @@
 //! The way to a bad state, found after the fact: a second dataflow, from its level back to the first.
 //!
-//! While they search, workers do not remember where states were found from: that would be a third of their memory. When a bad
+//! While they search, workers do not remember where states were found from: that takes memory. When a bad
 //! state was found, all workers look among their states of the level before for one that has it as a successor; then for one
 //! before that, and so on. Each level is looked at once, and of a state most threads need not be: it differs from its
 //! successor in what one thread has.
