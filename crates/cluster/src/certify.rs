@@ -1,6 +1,6 @@
 //! The second look: a dataflow in which all workers check that what was found is closed.
 //!
-//! First the states, as bytes, are spread over the workers by their [fingerprint](allways_evidence::shards::fingerprint): these
+//! First the states, as bytes, are spread over the workers by their [fingerprint]: these
 //! are the shards, the same whether the states come from a search or from files. Then each worker looks at the states of its
 //! shard by the checker of [`shards`](allways_evidence::shards), which knows the reference semantics of `model` and nothing of
 //! the search, and asks the worker that would have it about each state that must be listed. What the search knew about states,
