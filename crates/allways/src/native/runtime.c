@@ -875,6 +875,7 @@ static int create(unsigned long *to, void *start, void *argument, void *caller) 
 static int join(unsigned long number, void *caller) {
     point(JOIN, caller, NULL);
     if (number >= (unsigned long)thread_count) return ESRCH;
+    if (number == (unsigned long)me) return EDEADLK;
     while (threads[number].state != ENDED) blocked();
     return 0;
 }
