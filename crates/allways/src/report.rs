@@ -117,6 +117,7 @@ pub struct SpreadRow {
 struct ShareRow {
     states: u64,
     bytes: u64,
+    disk_bytes: u64,
     images: u64,
 }
 
@@ -125,7 +126,12 @@ impl SpreadRow {
         let workers: Vec<ShareRow> = figures
             .shares
             .iter()
-            .map(|&Share { states, bytes, images }| ShareRow { states, bytes, images })
+            .map(|&Share { states, bytes, disk_bytes, images }| ShareRow {
+                states,
+                bytes,
+                disk_bytes,
+                images,
+            })
             .collect();
         let states = figures.concrete_states.unwrap_or_default();
         let largest = workers.iter().map(|worker| worker.states).max().unwrap_or_default();

@@ -1,8 +1,9 @@
-//! What workers take on the wheel: `cargo bench -p allways-cluster --bench workers -- [LARGEST] [COST]`.
+//! What workers take on the wheel: `cargo bench -p allways-cluster --bench workers -- [LARGEST] [COST] [SMALLEST]`.
 //!
 //! A wheel of `n` threads with `k` symbols each has (k+1)^n states, all different in what is visible. States a second and bytes
 //! a state of `free` and of one and two workers, search alone and with the check of what was found, from 10^5 states up to
-//! `LARGEST` (10^7 if not given). With `COST`, rules are dearer: each state takes so many microseconds more.
+//! `LARGEST` (10^7 if not given). With `COST`, rules are dearer: each state takes so many microseconds more. Beside the time on
+//! the clock there is the processor time of search and check together, since the machine may have other things to do.
 
 use allways_cluster::Settings;
 use allways_cluster::run::{Ended, run};
@@ -21,13 +22,14 @@ fn main() {
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<f64>().ok());
     let largest = numbers.next().unwrap_or(1e7);
     let cost = Duration::from_secs_f64(numbers.next().unwrap_or_default() * 1e-6);
+    let smallest = numbers.next().unwrap_or_default();
     println!(
-        "{:12} {:>12} {:>10} {:>9} {:>9} {:>11} {:>8} {:>6}",
-        "system", "states", "by", "search s", "check s", "M states/s", "B/state", "skew"
+        "{:12} {:>12} {:>10} {:>9} {:>9} {:>9} {:>11} {:>8} {:>6}",
+        "system", "states", "by", "search s", "check s", "cpu s", "M states/s", "B/state", "skew"
     );
     for (threads, k) in [(5, 8), (5, 12), (6, 8), (6, 12), (6, 16), (5, 40)] {
         let states = f64::from(k + 1).powi(threads);
-        if states > largest {
+        if states > largest || states < smallest {
             continue;
         }
         measure(threads as usize, k as u32, states, cost);
@@ -37,11 +39,11 @@ fn main() {
 fn measure(threads: usize, k: u32, states: f64, cost: Duration) {
     let family = families::wheel(threads, k);
     let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
-    let row = |by: &str, search: f64, check: f64, bytes: f64, skew: f64| {
+    let row = |by: &str, search: f64, check: f64, processor: f64, bytes: f64, skew: f64| {
         let (name, rate) = (format!("wheel({threads},{k})"), states / search / 1e6);
         let size = bytes / states;
         println!(
-            "{name:12} {states:>12} {by:>10} {search:>9.2} {check:>9.2} {rate:>11.2} {size:>8.1} {skew:>6.3}"
+            "{name:12} {states:>12} {by:>10} {search:>9.2} {check:>9.2} {processor:>9.2} {rate:>11.2} {size:>8.1} {skew:>6.3}"
         );
     };
     let kinds = Kinds::distinct(threads);
@@ -49,11 +51,12 @@ fn measure(threads: usize, k: u32, states: f64, cost: Duration) {
     let system: Arc<dyn Pushdown + Send + Sync> = Arc::new(Dear { system, cost });
     let question = Question { no_symmetry: true, property: property.clone(), ..Question::default() };
     let budget = Budget::unlimited();
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), processor_time());
     let mut space = Space::unobserved(&*system, kinds.clone(), &question, &budget);
     free::explore(&mut space).expect("no limits");
     assert_eq!(space.len() as f64, states);
-    row("free", start.elapsed().as_secs_f64(), 0.0, space.bytes() as f64, 1.0);
+    let took = start.elapsed().as_secs_f64();
+    row("free", took, 0.0, processor_time() - before, space.bytes() as f64, 1.0);
     drop(space);
     for workers in [1, 2] {
         let plan = Plan {
@@ -65,9 +68,9 @@ fn measure(threads: usize, k: u32, states: f64, cost: Duration) {
             settings: Settings::threads(workers),
             job: Job::Search,
         };
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), processor_time());
         let Ended { finding, .. } = run(plan, &budget);
-        let took = start.elapsed();
+        let (took, processor) = (start.elapsed(), processor_time() - before);
         let finding = finding.expect("no limits");
         assert!(matches!(finding.claim, Claim::Safe(_)), "{:?}", finding.claim);
         let each: Vec<f64> = finding.shares.iter().map(|share| share.states as f64).collect();
@@ -76,8 +79,15 @@ fn measure(threads: usize, k: u32, states: f64, cost: Duration) {
         assert_eq!(found, states);
         let check = finding.checking.as_secs_f64();
         let skew = largest * workers as f64 / found;
-        row(&format!("{workers} workers"), took.as_secs_f64() - check, check, bytes, skew);
+        row(&format!("{workers} workers"), took.as_secs_f64() - check, check, processor, bytes, skew);
     }
+}
+
+/// Seconds of processor time of this process, in the system and out of it, where `/proc` says so.
+fn processor_time() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = text.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+    fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// A state that is never reached, so that every state is looked at as in a check.

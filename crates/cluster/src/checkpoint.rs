@@ -11,7 +11,6 @@
 
 use crate::control::{Control, Stopped};
 use crate::shard::Shard;
-use allways_engines::store::StateId;
 use allways_evidence::StopReason;
 use allways_evidence::shards::Digest;
 use allways_model::bytes::{read_number, write_number};
@@ -79,7 +78,7 @@ impl Log {
     }
 
     /// Writes the levels of a shard that are complete and not written yet; the one that is being filled is.
-    pub fn end_level(&mut self, shard: &Shard<'_>, control: &Control) -> Result<(), Stopped> {
+    pub fn end_level(&mut self, shard: &mut Shard<'_>, control: &Control) -> Result<(), Stopped> {
         let written = self.append(shard, control);
         self.fail(written, control)
     }
@@ -92,23 +91,28 @@ impl Log {
         control.check()
     }
 
-    fn append(&mut self, shard: &Shard<'_>, control: &Control) -> io::Result<()> {
+    fn append(&mut self, shard: &mut Shard<'_>, control: &Control) -> io::Result<()> {
         let mut bytes = Vec::new();
-        for level in self.marks.len()..=shard.depth() {
-            let states = if level == shard.depth() { shard.last_level() } else { shard.level(level) };
-            for id in states {
-                if id % 1024 == 0 && control.check().is_err() {
-                    return Ok(());
-                }
+        for level in self.marks.len()..=shard.levels().depth() {
+            let mut written = Ok(());
+            let read = shard.each_state(level, &mut |state| {
                 bytes.clear();
-                let state = shard.canonical(id as StateId);
                 write_number(state.len() as u64, &mut bytes);
                 bytes.extend_from_slice(&state);
-                self.out.write_all(&bytes)?;
                 let mut digest = Digest(self.now.digest);
                 digest.add(&bytes);
                 let Mark { states, length, .. } = self.now;
                 self.now = Mark { states: states + 1, length: length + bytes.len() as u64, digest: digest.0 };
+                written = self.out.write_all(&bytes);
+                if written.is_err() {
+                    return Err(Stopped);
+                }
+                if states % 1024 == 0 { control.check() } else { Ok(()) }
+            });
+            written?;
+            if read.is_err() {
+                // Somebody has said stop: what was written of this level does not count.
+                return Ok(());
             }
             self.marks.push(self.now);
         }

@@ -144,7 +144,7 @@ impl Engine for Cluster {
         };
         let (system, property, kinds) = (plan.system.clone(), plan.property.clone(), plan.kinds.clone());
         let depth = plan.max_depth.unwrap_or_default();
-        let Ended { finding, progress: [levels, states, images, bytes] } = run(plan, budget);
+        let Ended { finding, progress: [levels, states, images, bytes, _] } = run(plan, budget);
         let figures = Figures {
             concrete_states: Some(states as usize),
             images,

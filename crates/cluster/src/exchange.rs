@@ -14,8 +14,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
-use timely::container::CapacityContainerBuilder;
-use timely::dataflow::channels::pact::Exchange as Route;
+use timely::container::{
+    CapacityContainerBuilder, ContainerBuilder, LengthPreservingContainerBuilder, PushInto,
+};
+use timely::dataflow::channels::pact::ExchangeCore as Route;
 use timely::dataflow::operators::generic::Operator;
 use timely::dataflow::operators::{Input, Probe};
 use timely::dataflow::{InputHandle, ProbeHandle};
@@ -29,6 +31,41 @@ pub trait Addressed: Clone + Send + Serialize + DeserializeOwned + 'static {
     /// The worker.
     fn to(&self) -> usize;
 }
+
+/// Lets each record go on its way at once. Timely would collect as many as fill a container before it sends any: thousands of
+/// numbers, but a record of ours is a parcel of many.
+struct AtOnce<T> {
+    waiting: Vec<T>,
+    leaving: Vec<T>,
+}
+
+impl<T> Default for AtOnce<T> {
+    fn default() -> AtOnce<T> {
+        AtOnce { waiting: Vec::new(), leaving: Vec::new() }
+    }
+}
+
+impl<T> PushInto<T> for AtOnce<T> {
+    fn push_into(&mut self, record: T) {
+        self.waiting.push(record);
+    }
+}
+
+impl<T> ContainerBuilder for AtOnce<T> {
+    type Container = Vec<T>;
+
+    fn extract(&mut self) -> Option<&mut Vec<T>> {
+        // What timely leaves behind when it has taken a container is nothing to be sent again.
+        self.leaving = std::mem::take(&mut self.waiting);
+        (!self.leaving.is_empty()).then_some(&mut self.leaving)
+    }
+
+    fn finish(&mut self) -> Option<&mut Vec<T>> {
+        self.extract()
+    }
+}
+
+impl<T> LengthPreservingContainerBuilder for AtOnce<T> {}
 
 /// A dataflow from every worker to every worker; see the module.
 pub struct Exchange<T: Addressed> {
@@ -48,7 +85,7 @@ impl<T: Addressed> Exchange<T> {
         let arrived = Rc::clone(&inbox);
         worker.dataflow_named::<u64, _, _>(name, |scope| {
             let delivered = scope.input_from(&mut input).unary::<CapacityContainerBuilder<Vec<()>>, _, _, _>(
-                Route::new(|record: &T| record.to() as u64),
+                Route::<AtOnce<T>, _>::new_core(|record: &T| record.to() as u64),
                 "deliver",
                 move |_, _| {
                     move |input, _| {

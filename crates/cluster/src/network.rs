@@ -9,7 +9,7 @@
 //! A process connects to those before it in the list and waits for those after it. Both sides first show what they are about to
 //! check, as a digest, since workers that explore different things would find nonsense.
 
-use crate::control::Control;
+use crate::control::{Control, NUMBERS};
 use crate::settings::Hosts;
 use allways_engines::Budget;
 use allways_evidence::StopReason;
@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A process that was not heard of for so long is lost.
 const SILENCE: Duration = Duration::from_secs(5);
 
-const MAGIC: &[u8; 8] = b"allways1";
+const MAGIC: &[u8; 8] = b"allways2";
 const DATA: u8 = 0;
 const PULSE: u8 = 1;
 
@@ -61,7 +61,8 @@ pub fn connect(hosts: &Hosts, task: u128, budget: &Budget) -> Result<Peers, Stop
     for (process, address) in hosts.addresses.iter().enumerate().take(hosts.process) {
         for channel in [DATA, PULSE] {
             let mut stream = reach(process, address, until, budget)?;
-            let greeted = greet(&mut stream, hosts.process, channel, task, until);
+            let greeted = greet(&mut stream, hosts.process, channel, task, (until, budget));
+            budget.check()?;
             let other = greeted.map_err(|error| fault("talk to", address, error))?;
             same(task, other, process)?;
             peers.keep(process, channel, stream);
@@ -129,7 +130,7 @@ fn greet(
     process: usize,
     channel: u8,
     task: u128,
-    until: Instant,
+    (until, budget): (Instant, &Budget),
 ) -> io::Result<u128> {
     stream.set_nodelay(true)?;
     let mut hello = MAGIC.to_vec();
@@ -137,11 +138,22 @@ fn greet(
     hello.push(channel);
     hello.extend_from_slice(&task.to_be_bytes());
     stream.write_all(&hello)?;
-    // It may be waiting for others first.
-    let left = until.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
-    stream.set_read_timeout(Some(left))?;
-    let mut answer = [0; 16];
-    stream.read_exact(&mut answer)?;
+    // It may be waiting for others first, and whoever waits here may be told to stop.
+    stream.set_read_timeout(Some(BEAT))?;
+    let (mut answer, mut read) = ([0; 16], 0);
+    while read < answer.len() {
+        match stream.read(&mut answer[read..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(more) => read += more,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                if Instant::now() >= until || budget.check().is_err() {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
     stream.set_read_timeout(None)?;
     Ok(u128::from_be_bytes(answer))
 }
@@ -279,7 +291,7 @@ fn listen(process: usize, address: &str, mut pulse: TcpStream, control: &Control
 }
 
 enum Heard {
-    Alive([u64; 4]),
+    Alive([u64; NUMBERS]),
     Stops(String),
     Finished,
 }
@@ -289,7 +301,7 @@ fn hear(pulse: &mut TcpStream) -> io::Result<Heard> {
     pulse.read_exact(&mut tag)?;
     match tag[0] {
         ALIVE => {
-            let mut numbers = [0; 4];
+            let mut numbers = [0; NUMBERS];
             for number in &mut numbers {
                 let mut bytes = [0; 8];
                 pulse.read_exact(&mut bytes)?;

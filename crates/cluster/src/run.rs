@@ -1,7 +1,7 @@
 //! The supervisor: starts the workers of this process, watches the limits for them, and leaves none behind that it need wait
 //! for.
 
-use crate::control::{Control, Stopped};
+use crate::control::{Control, NUMBERS, Stopped};
 use crate::exchange::abandon;
 use crate::network::{Watchdog, connect};
 use crate::work::{Finding, Plan, work};
@@ -35,8 +35,8 @@ const HEARSAY: Duration = Duration::from_secs(1);
 pub struct Ended {
     /// What was found, or why not.
     pub finding: Result<Finding, StopReason>,
-    /// How far all processes had come, as far as this one knows: level, states, images, bytes.
-    pub progress: [u64; 4],
+    /// How far all processes had come, as far as this one knows: level, states, images, bytes in memory, bytes on disk.
+    pub progress: [u64; NUMBERS],
 }
 
 type Reported = (usize, Result<Finding, Stopped>);
@@ -45,8 +45,8 @@ type Reported = (usize, Result<Finding, Stopped>);
 pub fn run(plan: Plan, budget: &Budget) -> Ended {
     let settings = plan.settings.clone();
     let (workers, process) = (settings.workers, settings.process());
-    let control = Arc::new(Control::new(workers, settings.processes()));
-    let failed = |reason: StopReason| Ended { finding: Err(reason), progress: [0; 4] };
+    let control = Arc::new(Control::new(workers, settings.processes(), process));
+    let failed = |reason: StopReason| Ended { finding: Err(reason), progress: [0; NUMBERS] };
     let gave_up = |what: &str, why: &dyn std::fmt::Display| StopReason::GaveUp(format!("{what}: {why}"));
     let mut watchdog = None;
     let (builders, others): (Vec<AllocatorBuilder>, Box<dyn Any + Send>) = match &settings.hosts {
@@ -75,6 +75,8 @@ pub fn run(plan: Plan, budget: &Budget) -> Ended {
             }
         }
     };
+    // Workers divide what is left when they start.
+    watch(&control, process, workers, budget);
     let (sender, receiver) = channel::<Reported>();
     let (inside, plan) = (Arc::clone(&control), Arc::new(plan));
     let started = execute_from(builders, others, WorkerConfig::default(), move |worker| {
@@ -140,13 +142,14 @@ fn watch(control: &Control, process: usize, workers: usize, budget: &Budget) {
     if let Some(left) = budget.memory_left() {
         control.set_memory_left(left / workers);
     }
-    let [level, states, images, bytes] = control.everywhere(process);
+    let [level, states, images, bytes, disk_bytes] = control.everywhere(process);
     let each: Vec<u64> = control.workers.iter().map(|worker| worker.get()[1]).collect();
     let mean = each.iter().sum::<u64>() as f64 / each.len() as f64;
     let largest = each.iter().max().copied().unwrap_or_default() as f64;
     let spread = Spread {
         level,
         bytes_per_worker: bytes / (workers * control.processes.len()) as u64,
+        disk_bytes,
         skew: if mean > 0.0 { largest / mean } else { 1.0 },
     };
     let progress = Progress { states: states as usize, images, spread: Some(spread), ..Progress::default() };

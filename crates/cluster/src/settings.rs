@@ -15,6 +15,17 @@ pub struct Settings {
     pub checkpoint: Option<PathBuf>,
     /// Where an earlier run has kept what it found.
     pub resume: Option<PathBuf>,
+    /// Where states are put for which there is no room in memory.
+    pub spill: Option<Spill>,
+}
+
+/// A place on disk for states.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spill {
+    /// The folder.
+    pub folder: PathBuf,
+    /// How many states a worker may hold in memory, if not as many as there is room for.
+    pub states: Option<usize>,
 }
 
 /// Processes that work together.
@@ -49,7 +60,7 @@ fn is_address(text: &str) -> bool {
 impl Settings {
     /// So many workers in this process.
     pub fn threads(workers: usize) -> Settings {
-        Settings { workers, hosts: None, evidence: None, checkpoint: None, resume: None }
+        Settings { workers, hosts: None, evidence: None, checkpoint: None, resume: None, spill: None }
     }
 
     /// How many processes there are.

@@ -2,22 +2,24 @@
 //!
 //! Each state belongs to one worker, by its [hash](crate::pieces). A worker expands its own states; successors that are its own
 //! go straight into its set, the others are packed as the set packs them and sent as [`Parcel`]s, with what the receiver has to
-//! know about their numbers.
-//!
-//! States are numbered in the order in which they came, and levels come one after the other: those of a level are a range.
+//! know about their numbers. Where its own are, in memory or on disk, is the business of [`levels`](crate::levels).
 
 use crate::control::{Control, Stopped};
 use crate::exchange::Addressed;
+use crate::levels::{Levels, Room};
 use crate::pieces::{Pieces, Translation, owner};
 use allways_engines::store::packing::Packing;
-use allways_engines::store::{Expander, Graph, Move, StackId, StateId, States, Threads};
+use allways_engines::store::{Expander, Graph, Move, StackId, StateId, Threads};
 use allways_evidence::StopReason;
 use allways_evidence::shards::Closure;
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
 
 /// A parcel leaves when it has so many words.
 const FULL: usize = 1 << 13;
@@ -42,6 +44,14 @@ pub struct Parcel {
     alarm: bool,
 }
 
+impl Parcel {
+    /// Counts it so many times among what is on its way.
+    pub fn count(&self, control: &Control, times: i64) {
+        let bytes = (self.keys.len() * 8 + self.told.len()) as i64;
+        control.on_the_way(self.from as usize, self.to as usize, times * bytes);
+    }
+}
+
 impl Addressed for Parcel {
     fn to(&self) -> usize {
         self.to as usize
@@ -56,7 +66,7 @@ pub struct Shard<'a> {
     control: &'a Control,
     me: usize,
     peers: usize,
-    states: States,
+    levels: Levels,
     pieces: Pieces,
     translations: Vec<Translation>,
     /// How many parcels went to, and came from, each worker.
@@ -64,12 +74,15 @@ pub struct Shard<'a> {
     /// Packed rows for each worker; for this one itself, to be added to the set.
     waiting: Vec<Vec<u64>>,
     ready: Vec<Parcel>,
-    /// The first state of each level.
-    levels: Vec<StateId>,
-    bad: Option<StateId>,
+    /// A bad state, as bytes.
+    bad: Option<Vec<u8>>,
     alarm: bool,
     images: u64,
     ids: Vec<StateId>,
+    taken: Vec<u64>,
+    /// Whether what is taken is packed as new states are.
+    packed_so: bool,
+    key: Vec<u64>,
     row: Vec<u32>,
     next: Vec<u32>,
     tops: Vec<Symbol>,
@@ -87,7 +100,7 @@ impl<'a> Shard<'a> {
     ) -> Shard<'a> {
         let count = kinds.count();
         Shard {
-            states: States::new(1 + system.threads()),
+            levels: Levels::new(1 + system.threads()),
             threads: Threads::new(system, kinds),
             property,
             control,
@@ -98,11 +111,13 @@ impl<'a> Shard<'a> {
             sequences: vec![(0, 0); peers],
             waiting: vec![Vec::new(); peers],
             ready: Vec::new(),
-            levels: vec![0],
             bad: None,
             alarm: false,
             images: 0,
             ids: Vec::new(),
+            taken: Vec::new(),
+            packed_so: false,
+            key: Vec::new(),
             row: Vec::new(),
             next: Vec::new(),
             tops: Vec::new(),
@@ -121,8 +136,8 @@ impl<'a> Shard<'a> {
     pub fn add_own(&mut self, state: &State) {
         let row = self.row_of(state);
         if owner(self.pieces.row_hash(&self.threads, &row), self.peers) == self.me {
-            let before = self.states.len();
-            self.states.insert(&row);
+            let before = self.levels.states().len();
+            self.levels.states_mut().insert(&row);
             self.admit(before);
         }
     }
@@ -147,47 +162,88 @@ impl<'a> Shard<'a> {
         row
     }
 
-    /// A state in full.
-    pub fn state(&self, id: StateId) -> State {
-        let mut row = self.states.row(id);
-        let shared = Shared(row.next().unwrap_or_default());
-        let stacks = row.enumerate().map(|(thread, stack)| self.threads.stacks(thread).get(StackId(stack)));
-        State { shared, stacks: stacks.collect() }
-    }
-
     /// A state as bytes, in canonical form.
-    pub fn canonical(&self, id: StateId) -> Vec<u8> {
-        Closure::canonical(self.threads.system(), self.threads.kinds(), self.state(id))
+    fn canonical(threads: &Threads, row: &[u32]) -> Vec<u8> {
+        let stacks = row[1..].iter().enumerate();
+        let stacks = stacks.map(|(thread, &stack)| threads.stacks(thread).get(StackId(stack))).collect();
+        let state = State { shared: Shared(row[0]), stacks };
+        Closure::canonical(threads.system(), threads.kinds(), state)
     }
 
-    /// The rows.
-    pub fn states(&self) -> &States {
-        &self.states
+    /// The state of a row of this worker as bytes, in canonical form.
+    pub fn state_bytes(&self, row: &[u32]) -> Vec<u8> {
+        Shard::canonical(&self.threads, row)
     }
 
-    /// The states of a level that has ended.
-    pub fn level(&self, level: usize) -> Range<StateId> {
-        self.levels[level]..self.levels[level + 1]
+    /// The states, level by level.
+    pub fn levels(&self) -> &Levels {
+        &self.levels
     }
 
-    /// The states of the level that is being filled.
-    pub fn last_level(&self) -> Range<StateId> {
-        self.levels[self.levels.len() - 1]..self.states.len() as StateId
+    /// From now on puts on disk, in this folder, what there is no room for in memory.
+    pub fn spill_to(&mut self, folder: &Path, room: Room) -> Result<(), Stopped> {
+        let ready = self.levels.spill_to(folder, room);
+        ready.or_else(|error| {
+            self.control.fail(&format!("cannot keep states in {}", folder.display()), &error)
+        })
     }
 
-    /// The number of the level that is being filled: so many steps its states are away from an initial one.
-    pub fn depth(&self) -> usize {
-        self.levels.len() - 1
+    /// Hands over the rows of a complete level, as long as that is wanted, and the threads.
+    pub fn each_row(
+        &mut self,
+        level: usize,
+        each: &mut dyn FnMut(&mut Threads<'a>, &[u32]) -> bool,
+    ) -> Result<(), Stopped> {
+        let Shard { levels, threads, .. } = self;
+        let read = levels.each(level, &mut |row| each(threads, row));
+        self.on_disk(read)
     }
 
-    /// Ends the level that is being filled: what comes now is of the next one.
-    pub fn end_level(&mut self) {
-        self.levels.push(self.states.len() as StateId);
+    /// The same, of states as bytes, in canonical form.
+    pub fn each_state(
+        &mut self,
+        level: usize,
+        each: &mut dyn FnMut(Vec<u8>) -> Result<(), Stopped>,
+    ) -> Result<(), Stopped> {
+        let mut went = Ok(());
+        self.each_row(level, &mut |threads, row| {
+            went = each(Shard::canonical(threads, row));
+            went.is_ok()
+        })?;
+        went
     }
 
-    /// A bad state that was reached, if one was.
-    pub fn bad(&self) -> Option<StateId> {
-        self.bad
+    /// Ends the level that is being filled: all that belongs to it has arrived.
+    pub fn close_level(&mut self) -> Result<(), Stopped> {
+        let closed = self.levels.close();
+        self.on_disk(closed)
+    }
+
+    /// What comes now is of the next level.
+    pub fn start_next(&mut self) {
+        self.levels.start_next();
+    }
+
+    /// Puts all states on disk, if some are there already: others need the memory.
+    pub fn make_room(&mut self) -> Result<(), Stopped> {
+        if !self.levels.spilled() {
+            return Ok(());
+        }
+        let put = self.levels.put_all();
+        self.on_disk(put)
+    }
+
+    /// Stops if something went wrong on disk.
+    fn on_disk<T>(&self, done: io::Result<T>) -> Result<T, Stopped> {
+        done.or_else(|error| {
+            let folder = self.levels.folder().unwrap_or(Path::new("")).display();
+            self.control.fail(&format!("cannot keep states in {folder}"), &error as &dyn Display)
+        })
+    }
+
+    /// A bad state that was reached, as bytes, if one was.
+    pub fn bad(&self) -> Option<&Vec<u8>> {
+        self.bad.as_ref()
     }
 
     /// Whether somebody has reached a bad state.
@@ -203,26 +259,40 @@ impl<'a> Shard<'a> {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let waiting: usize = self.waiting.iter().map(|keys| keys.capacity() * 8).sum();
-        self.states.bytes() + self.threads.bytes() + self.pieces.bytes() + waiting
+        self.levels.bytes() + self.threads.bytes() + self.pieces.bytes() + waiting
     }
 
-    /// Computes the successors of some states of this worker, and what has to be sent because of them.
-    pub fn expand(&mut self, from: Range<StateId>) -> Result<(), Stopped> {
-        let ids: Vec<StateId> = from.collect();
-        for batch in ids.chunks(Expander::BATCH) {
-            for &id in batch {
-                self.expand_one(id);
+    /// Computes the successors of up to so many states of the level before the one that is being filled, and what has to be
+    /// sent because of them. Whether there were any.
+    pub fn expand(&mut self, count: usize) -> Result<bool, Stopped> {
+        let mut keys = std::mem::take(&mut self.taken);
+        keys.clear();
+        let packing = self.levels.take(count, &mut keys);
+        let packing = self.on_disk(packing)?;
+        let words = packing.words();
+        self.packed_so = packing.widths().eq(self.levels.states().packing().widths());
+        for batch in keys.chunks(words * Expander::BATCH) {
+            for key in batch.chunks_exact(words) {
+                self.expand_one(&packing, key);
             }
             self.add_waiting();
             self.check_room()?;
-            self.images += (batch.len() * self.threads.count()) as u64;
+            self.images += (batch.len() / words * self.threads.count()) as u64;
         }
-        Ok(())
+        let any = !keys.is_empty();
+        self.taken = keys;
+        Ok(any)
     }
 
-    fn expand_one(&mut self, id: StateId) {
+    fn expand_one(&mut self, packing: &Rc<Packing>, key: &[u64]) {
         self.row.clear();
-        self.row.extend(self.states.row(id));
+        self.row.extend(packing.row(key));
+        self.key.clear();
+        if self.packed_so {
+            self.key.extend_from_slice(key);
+        } else {
+            self.levels.states().pack_onto(&self.row, &mut self.key);
+        }
         let sum = self.pieces.row_hash(&self.threads, &self.row);
         let base = sum.wrapping_sub(self.pieces.shared_hash(&self.threads, Shared(self.row[0])));
         let symmetric = !self.threads.kinds().trivial();
@@ -245,9 +315,13 @@ impl<'a> Shard<'a> {
                 let shared = self.pieces.shared_hash(&self.threads, to.shared);
                 let stack = self.pieces.stack_hash(&self.threads, kind, to.local);
                 let owner = owner(rest.wrapping_add(shared).wrapping_add(stack), self.peers);
-                if !symmetric && self.states.fits(0, to.shared.0) && self.states.fits(1 + thread, to.local) {
+                let packing = self.levels.states().packing();
+                if !symmetric && packing.fits(0, to.shared.0) && packing.fits(1 + thread, to.local) {
                     let waiting = &mut self.waiting[owner];
-                    self.states.successor_onto(id, to.shared.0, 1 + thread, to.local, waiting);
+                    let start = waiting.len();
+                    waiting.extend_from_slice(&self.key);
+                    packing.set(&mut waiting[start..], 0, to.shared.0);
+                    packing.set(&mut waiting[start..], 1 + thread, to.local);
                     if owner != self.me && self.waiting[owner].len() >= FULL {
                         self.seal(owner);
                     }
@@ -261,6 +335,9 @@ impl<'a> Shard<'a> {
                 self.threads.kinds().sort(&mut next[1..]);
                 self.pack(&next, owner);
                 self.next = next;
+                // Fields may be wider now.
+                self.key.clear();
+                self.levels.states().pack_onto(&self.row, &mut self.key);
             }
             self.moves = moves;
         }
@@ -269,7 +346,7 @@ impl<'a> Shard<'a> {
     /// Packs a row for a worker.
     fn pack(&mut self, row: &[u32], owner: usize) {
         self.make_fit(row);
-        self.states.pack_onto(row, &mut self.waiting[owner]);
+        self.levels.states().pack_onto(row, &mut self.waiting[owner]);
         if owner != self.me && self.waiting[owner].len() >= FULL {
             self.seal(owner);
         }
@@ -277,10 +354,13 @@ impl<'a> Shard<'a> {
 
     /// Makes the numbers of a row fit. What is packed as before is done with first.
     fn make_fit(&mut self, row: &[u32]) {
-        while let Some(column) = (0..row.len()).find(|&column| !self.states.fits(column, row[column])) {
+        let misfit =
+            |levels: &Levels| (0..row.len()).find(|&column| !levels.states().fits(column, row[column]));
+        while let Some(column) = misfit(&self.levels) {
             self.add_waiting();
             (0..self.peers).for_each(|peer| self.seal(peer));
-            self.states.widen(column, row[column]);
+            self.levels.states_mut().widen(column, row[column]);
+            self.packed_so = false;
         }
     }
 
@@ -297,7 +377,7 @@ impl<'a> Shard<'a> {
         let sequence = self.sequences[peer].0;
         self.sequences[peer].0 += 1;
         let told = self.pieces.tell(peer);
-        let widths = self.states.packing().widths().map(|width| width as u8).collect();
+        let widths = self.levels.states().packing().widths().map(|width| width as u8).collect();
         let (to, from) = (peer as u32, self.me as u32);
         self.ready.push(Parcel { to, from, sequence, told, widths, keys, alarm });
     }
@@ -306,9 +386,9 @@ impl<'a> Shard<'a> {
     fn add_waiting(&mut self) {
         let keys = std::mem::take(&mut self.waiting[self.me]);
         if !keys.is_empty() {
-            let before = self.states.len();
+            let before = self.levels.states().len();
             self.ids.clear();
-            self.states.insert_batch(&keys, &mut self.ids);
+            self.levels.states_mut().insert_batch(&keys, &mut self.ids);
             self.admit(before);
         }
         self.waiting[self.me] = keys;
@@ -320,16 +400,17 @@ impl<'a> Shard<'a> {
         if self.property.is_empty() || self.bad.is_some() {
             return;
         }
-        for id in before..self.states.len() {
-            let mut row = self.states.row(id as StateId);
-            let shared = Shared(row.next().unwrap_or_default());
+        for id in before..self.levels.states().len() {
+            self.next.clear();
+            self.next.extend(self.levels.states().row(id as StateId));
+            let (shared, stacks) = (Shared(self.next[0]), self.next[1..].iter().enumerate());
             self.tops.clear();
-            let stacks = row.enumerate();
             self.tops
-                .extend(stacks.map(|(thread, stack)| self.threads.stacks(thread).symbol(StackId(stack))));
+                .extend(stacks.map(|(thread, &stack)| self.threads.stacks(thread).symbol(StackId(stack))));
             let (system, kinds) = (self.threads.system(), self.threads.kinds());
             if self.property.violated_in_orbit(system, kinds, shared, &self.tops) {
-                self.bad = Some(id as StateId);
+                // It is new, even if duplicates are found later: nothing that was known before is bad.
+                self.bad = Some(Shard::canonical(&self.threads, &self.next));
                 break;
             }
         }
@@ -390,13 +471,21 @@ impl<'a> Shard<'a> {
         Some(())
     }
 
-    /// Whether there is room for more states.
-    fn check_room(&self) -> Result<(), Stopped> {
-        if self.states.len() > MAX_STATES {
+    /// Whether there is room for more states; if there is a disk, makes some.
+    fn check_room(&mut self) -> Result<(), Stopped> {
+        if self.levels.states().len() > MAX_STATES {
             let why = format!("a worker can hold {MAX_STATES} states: take more workers");
             self.control.stop(StopReason::GaveUp(why));
         }
         let more = 16 * Expander::BATCH;
-        self.control.room_for(self.states.growth(more).unwrap_or(0) + self.threads.growth(more))
+        let growth =
+            |shard: &Shard<'_>| shard.levels.states().growth(more).unwrap_or(0) + shard.threads.growth(more);
+        let full = self.levels.is_full(self.threads.bytes() + self.pieces.bytes(), more);
+        if full || (!self.control.has_room(growth(self)) && self.levels.can_shrink()) {
+            self.control.check()?;
+            let shrunk = self.levels.shrink();
+            self.on_disk(shrunk)?;
+        }
+        self.control.room_for(growth(self))
     }
 }

@@ -8,13 +8,13 @@
 use crate::control::{Control, Stopped};
 use crate::exchange::Gather;
 use crate::shard::Shard;
-use allways_engines::store::{Graph, StateId};
+use allways_engines::store::{Graph, Threads};
 use allways_evidence::StopReason;
 use allways_model::pushdown::Shared;
 use timely::worker::Worker;
 
 /// States looked at between two looks at the limits.
-const PACE: StateId = 1 << 12;
+const PACE: usize = 1 << 12;
 
 /// The states of a shortest run to a bad state in the last level, as bytes, the initial one first.
 pub fn path(
@@ -25,7 +25,7 @@ pub fn path(
     bad: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>, Stopped> {
     let mut path = vec![bad];
-    for level in (0..shard.depth()).rev() {
+    for level in (0..shard.levels().depth()).rev() {
         let found = parent(shard, level, &path[path.len() - 1], control)?;
         let found = answers.ask(worker, control, found)?.into_iter().flatten().min();
         let Some(state) = found else {
@@ -48,43 +48,43 @@ fn parent(
 ) -> Result<Option<Vec<u8>>, Stopped> {
     let Some(state) = shard.threads.system().state_from_bytes(target) else { return Ok(None) };
     let target = shard.row_of(&state);
-    let mut least: Option<Vec<u8>> = None;
-    for id in shard.level(level) {
-        if id % PACE == 0 {
-            control.check()?;
+    let mut before: Vec<Vec<u32>> = Vec::new();
+    let (mut looked, mut stopped) = (0, Ok(()));
+    shard.each_row(level, &mut |threads, row| {
+        looked += 1;
+        if looked % PACE == 0 {
+            stopped = control.check();
         }
-        if leads_to(shard, id, &target) {
-            let found = shard.canonical(id);
-            if least.as_ref().is_none_or(|least| found < *least) {
-                least = Some(found);
-            }
+        if leads_to(threads, row, &target) {
+            before.push(row.to_vec());
         }
-    }
-    Ok(least)
+        stopped.is_ok()
+    })?;
+    stopped?;
+    Ok(before.into_iter().map(|row| shard.state_bytes(&row)).min())
 }
 
 /// Whether a thread can move such that a state becomes this one, up to renaming within kinds.
-fn leads_to(shard: &mut Shard<'_>, id: StateId, target: &[u32]) -> bool {
-    let row: Vec<u32> = shard.states().row(id).collect();
-    let symmetric = !shard.threads.kinds().trivial();
-    let threads = row.len() - 1;
-    let differing = (1..=threads).filter(|&column| row[column] != target[column]).count();
+fn leads_to(threads: &mut Threads<'_>, row: &[u32], target: &[u32]) -> bool {
+    let symmetric = !threads.kinds().trivial();
+    let count = row.len() - 1;
+    let differing = (1..=count).filter(|&column| row[column] != target[column]).count();
     if !symmetric && differing > 1 {
         return false;
     }
-    let mut next = row.clone();
-    for thread in 0..threads {
+    let mut next = row.to_vec();
+    for thread in 0..count {
         if !symmetric && differing == 1 && row[1 + thread] == target[1 + thread] {
             continue;
         }
-        for to in shard.threads.moves(thread, Shared(row[0]), row[1 + thread]).to_vec() {
+        for to in threads.moves(thread, Shared(row[0]), row[1 + thread]).to_vec() {
             if to.shared.0 != target[0] {
                 continue;
             }
-            next.copy_from_slice(&row);
+            next.copy_from_slice(row);
             next[0] = to.shared.0;
             next[1 + thread] = to.local;
-            shard.threads.kinds().sort(&mut next[1..]);
+            threads.kinds().sort(&mut next[1..]);
             if next == target {
                 return true;
             }

@@ -1,16 +1,17 @@
 //! What each worker does, from the first state to the verdict. All workers of all processes run this same program, and all
 //! come to the same finding.
 
-use crate::certify::{self, Letter, Spreading};
+use crate::certify::{self, Letter, Place, Shelf, Spreading};
 use crate::checkpoint::{self, Log, Reader, Recorded};
 use crate::control::{Control, Stopped};
 use crate::exchange::{Exchange, Gather};
 use crate::explore::{Explored, Flows, explore};
-use crate::settings::Settings;
+use crate::levels::Room;
+use crate::settings::{Settings, Spill};
 use crate::shard::Shard;
 use crate::trace;
 use allways_engines::engine::Share;
-use allways_evidence::shards::{ShardFile, Shards, StateSet, read_shard};
+use allways_evidence::shards::{ShardFile, ShardWriter, Shards, read_shard};
 use allways_evidence::{Rejection, StopReason};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, State};
@@ -78,7 +79,7 @@ pub struct Finding {
 /// A worker's share, on its way.
 #[derive(Clone, Serialize, Deserialize)]
 struct Tally {
-    numbers: [u64; 3],
+    numbers: [u64; 4],
     cut: bool,
 }
 
@@ -117,6 +118,10 @@ fn search(worker: &mut Worker, plan: &Plan, control: &Control) -> Result<Finding
     if let Some(depth) = plan.max_depth {
         shard.threads.limit_depth(depth);
     }
+    let room = room(control, plan.settings.spill.as_ref());
+    if let Some(spill) = &plan.settings.spill {
+        shard.spill_to(&spill.folder, room)?;
+    }
     match &plan.settings.resume {
         Some(folder) => resume(&mut shard, &mut flows, worker, plan, folder, control)?,
         None => shard.start(),
@@ -136,12 +141,16 @@ fn search(worker: &mut Worker, plan: &Plan, control: &Control) -> Result<Finding
         log.finish(control);
     }
     let explored = explored?;
-    let numbers = [shard.states().len() as u64, shard.bytes() as u64, shard.images()];
+    let levels = shard.levels();
+    let numbers = [levels.count(), shard.bytes() as u64, shard.images(), levels.disk_bytes()];
     let tallies = tallies.ask(worker, control, Tally { numbers, cut: shard.threads.cut() })?;
-    let share =
-        |tally: &Tally| Share { states: tally.numbers[0], bytes: tally.numbers[1], images: tally.numbers[2] };
-    let shares = tallies.iter().map(share).collect();
-    let levels = shard.depth() as u64;
+    let share = |tally: &Tally| {
+        let [states, bytes, images, disk_bytes] = tally.numbers;
+        Share { states, bytes, images, disk_bytes }
+    };
+    let shares: Vec<Share> = tallies.iter().map(share).collect();
+    let all: u64 = shares.iter().map(|share| share.states).sum();
+    let levels = shard.levels().depth() as u64;
     let finding = |claim: Claim, checking: Duration| Finding { claim, shares, levels, checking };
     match explored {
         Explored::Bad(bad) => {
@@ -158,14 +167,16 @@ fn search(worker: &mut Worker, plan: &Plan, control: &Control) -> Result<Finding
         Explored::All => {
             let started = Instant::now();
             let mut letters = Exchange::new(worker, "letters");
-            let mut spreading = Spreading::new(&mut letters, worker);
-            for id in 0..shard.states().len() as u32 {
-                spreading.add(worker, control, &shard.canonical(id))?;
+            shard.make_room()?;
+            let place = place(plan, room, shard.bytes(), all / worker.peers() as u64);
+            let mut spreading = Spreading::new(&mut letters, worker, control, place);
+            for level in 0..=shard.levels().depth() {
+                shard.each_state(level, &mut |state| spreading.add(worker, &state))?;
             }
             // The checker needs the memory, and nothing that the search knows.
             drop(shard);
-            let set = spreading.finish(worker, control)?;
-            let claim = judge(worker, plan, control, &mut letters, (set, None))?;
+            let shelf = spreading.finish(worker)?;
+            let claim = judge(worker, plan, control, &mut letters, (shelf, None))?;
             Ok(finding(claim, started.elapsed()))
         }
     }
@@ -177,29 +188,23 @@ fn judge(
     plan: &Plan,
     control: &Control,
     letters: &mut Exchange<Letter>,
-    (set, fault): (StateSet, Option<Rejection>),
+    (shelf, fault): (Shelf<'_>, Option<Rejection>),
 ) -> Result<Claim, Stopped> {
     let mut judgements: Gather<Judged> = Gather::new(worker, "judgements");
     let me = worker.index();
     let system: &dyn Pushdown = &*plan.system;
     let about = (system, &plan.property, &plan.kinds);
-    let file = match (&plan.settings.evidence, &plan.job) {
+    let shard = match (&plan.settings.evidence, &plan.job) {
         (Some(manifest), Job::Search) => {
-            let written = set.write(folder_of(manifest), Settings::shard_name(manifest, me));
-            match written {
-                Ok(file) => file,
-                Err(error) => {
-                    return give_up(
-                        control,
-                        format!("cannot write a shard beside {}: {error}", manifest.display()),
-                    );
-                }
-            }
+            let started = ShardWriter::to(folder_of(manifest), Settings::shard_name(manifest, me));
+            started.or_else(|error| {
+                control.fail(&format!("cannot write a shard beside {}", manifest.display()), &error)
+            })?
         }
-        _ => set.described(String::new()),
+        _ => ShardWriter::nowhere(),
     };
-    let accepted = certify::check(letters, worker, control, &set, about)?;
-    let judged = Judged::new(fault.map_or(accepted, Err).map(|()| file));
+    let accepted = certify::check(letters, worker, control, shelf, about, shard)?;
+    let judged = Judged::new(fault.map_or(accepted, Err));
     let mut files = Vec::new();
     let mut unknown = None;
     for judged in judgements.ask(worker, control, judged)? {
@@ -217,6 +222,18 @@ fn judge(
     Ok(Claim::Safe(Shards { kinds: plan.kinds.clone(), files, folder }))
 }
 
+/// How much a worker may hold in memory before it puts states on disk: a part of what it has, since that is not all it holds.
+fn room(control: &Control, spill: Option<&Spill>) -> Room {
+    let bytes = control.memory_left() / 10 * 6;
+    Room { bytes, states: spill.and_then(|spill| spill.states).unwrap_or(usize::MAX) }
+}
+
+/// Where the checker may put its shard.
+fn place(plan: &Plan, room: Room, taken: usize, states: u64) -> Option<Place> {
+    let spill = plan.settings.spill.as_ref()?;
+    Some(Place { folder: spill.folder.clone(), room, taken, states })
+}
+
 fn folder_of(manifest: &Path) -> &Path {
     manifest.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -226,18 +243,20 @@ fn recheck(worker: &mut Worker, plan: &Plan, shards: &Shards, control: &Control)
     let (me, peers) = (worker.index(), worker.peers());
     let started = Instant::now();
     let mut letters = Exchange::new(worker, "letters");
-    let mut spreading = Spreading::new(&mut letters, worker);
+    let room = room(control, plan.settings.spill.as_ref());
+    let place = place(plan, room, 0, shards.states() / peers as u64);
+    let mut spreading = Spreading::new(&mut letters, worker, control, place);
     let mut fault = None;
     for file in shards.files.iter().skip(me).step_by(peers) {
         let read = read_shard(&shards.folder, file, &mut |state| {
-            let added = spreading.add(worker, control, state);
+            let added = spreading.add(worker, state);
             added.map_err(|Stopped| Rejection::Stopped(StopReason::Interrupted))
         });
         control.check()?;
         fault = fault.or(read.err());
     }
-    let set = spreading.finish(worker, control)?;
-    let claim = judge(worker, plan, control, &mut letters, (set, fault))?;
+    let shelf = spreading.finish(worker)?;
+    let claim = judge(worker, plan, control, &mut letters, (shelf, fault))?;
     Ok(Finding { claim, shares: Vec::new(), levels: 0, checking: started.elapsed() })
 }
 
@@ -287,22 +306,23 @@ fn resume(
     let levels = all().map(|(_, record)| record.levels).min().unwrap_or_default();
     for level in 0..levels {
         if level > 0 {
-            shard.end_level();
+            shard.close_level()?;
+            shard.start_next();
         }
         for reader in &mut readers {
             let mut readable = true;
-            let mut read = 0;
+            let (mut read, mut went) = (0, Ok(()));
             let whole = reader.next_level(&mut |bytes| {
                 match plan.system.state_from_bytes(bytes) {
                     Some(state) => shard.route(&state),
                     None => readable = false,
                 }
                 read += 1;
-                if read % 4096 == 0 {
-                    shard.outgoing(false).into_iter().for_each(|parcel| flows.parcels.send(parcel));
-                    flows.parcels.turn(worker);
+                if read % 4096 == 0 && went.is_ok() {
+                    went = flows.exchange(shard, worker, control, false);
                 }
             });
+            went?;
             if let Some(error) = whole.err().map(|error| error.to_string()).or_else(|| {
                 (!readable).then(|| "it lists something that is no state of this system".to_string())
             }) {
@@ -310,8 +330,8 @@ fn resume(
             }
             control.check()?;
         }
-        shard.outgoing(true).into_iter().for_each(|parcel| flows.parcels.send(parcel));
-        flows.parcels.barrier(worker, control, &mut |parcel| shard.receive(&parcel))?;
+        flows.exchange(shard, worker, control, true)?;
+        flows.barrier(shard, worker, control)?;
         // Nobody starts the next level before all have taken in this one.
         found.ask(worker, control, Vec::new())?;
     }

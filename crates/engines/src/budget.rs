@@ -31,6 +31,8 @@ pub struct Spread {
     pub level: u64,
     /// Bytes that a worker holds, on average.
     pub bytes_per_worker: u64,
+    /// Bytes that all workers have on disk.
+    pub disk_bytes: u64,
     /// How many times the average the most loaded worker has.
     pub skew: f64,
 }

@@ -438,8 +438,10 @@ pub struct Figures {
 pub struct Share {
     /// States that belong to it.
     pub states: u64,
-    /// Bytes that it held.
+    /// Bytes that it held in memory.
     pub bytes: u64,
+    /// Bytes that it had on disk.
+    pub disk_bytes: u64,
     /// How often it computed the successors of a state.
     pub images: u64,
 }

@@ -155,23 +155,59 @@ impl StateSet {
         })
     }
 
-    /// The shard that a file would be.
-    pub fn described(&self, name: String) -> ShardFile {
-        let mut digest = Digest::default();
-        digest.add(MAGIC);
-        digest.add(&self.bytes);
-        ShardFile { name, states: self.len() as u64, digest: digest.0 }
-    }
-
     /// Writes the shard to a file of this name in a folder, complete or not at all.
     pub fn write(&self, folder: &Path, name: String) -> io::Result<ShardFile> {
-        let partial = folder.join(format!("{name}.partial"));
-        let mut out = BufWriter::new(File::create(&partial)?);
+        let mut writer = ShardWriter::to(folder, name)?;
+        writer.add(self)?;
+        writer.finish()
+    }
+}
+
+/// Writes a shard set by set, to a file or only for what the list says about it.
+pub struct ShardWriter {
+    out: Option<BufWriter<File>>,
+    folder: PathBuf,
+    file: ShardFile,
+}
+
+impl ShardWriter {
+    /// To a file of this name in a folder, which is there when all was written, or not at all.
+    pub fn to(folder: &Path, name: String) -> io::Result<ShardWriter> {
+        let mut out = BufWriter::new(File::create(folder.join(format!("{name}.partial")))?);
         out.write_all(MAGIC)?;
-        out.write_all(&self.bytes)?;
-        out.into_inner()?.sync_all()?;
-        std::fs::rename(&partial, folder.join(&name))?;
-        Ok(self.described(name))
+        Ok(ShardWriter { out: Some(out), folder: folder.to_path_buf(), file: ShardFile::empty(name) })
+    }
+
+    /// To nowhere.
+    pub fn nowhere() -> ShardWriter {
+        ShardWriter { out: None, folder: PathBuf::new(), file: ShardFile::empty(String::new()) }
+    }
+
+    /// Adds states, none of which was added before.
+    pub fn add(&mut self, set: &StateSet) -> io::Result<()> {
+        let mut digest = Digest(self.file.digest);
+        digest.add(&set.bytes);
+        self.file.digest = digest.0;
+        self.file.states += set.len() as u64;
+        self.out.as_mut().map_or(Ok(()), |out| out.write_all(&set.bytes))
+    }
+
+    /// What the list says about it.
+    pub fn finish(self) -> io::Result<ShardFile> {
+        let ShardWriter { out, folder, file } = self;
+        if let Some(out) = out {
+            out.into_inner()?.sync_all()?;
+            std::fs::rename(folder.join(format!("{}.partial", file.name)), folder.join(&file.name))?;
+        }
+        Ok(file)
+    }
+}
+
+impl ShardFile {
+    fn empty(name: String) -> ShardFile {
+        let mut digest = Digest::default();
+        digest.add(MAGIC);
+        ShardFile { name, states: 0, digest: digest.0 }
     }
 }
 

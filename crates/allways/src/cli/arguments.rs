@@ -148,6 +148,9 @@ pub struct Workers {
     /// Go on from what an earlier run wrote down here; the number of workers may be another.
     #[arg(long, value_name = "DIR", conflicts_with = "engine")]
     pub resume: Option<PathBuf>,
+    /// Put states for which --memory leaves no room on disk, in this folder, while the search and its check run.
+    #[arg(long, value_name = "DIR", conflicts_with = "engine")]
+    pub spill: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -193,6 +196,9 @@ pub struct Certify {
     /// Check shards, which --workers wrote, by N workers.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub workers: Option<u16>,
+    /// Of --workers: put states for which --memory leaves no room on disk, in this folder, while they are checked.
+    #[arg(long, value_name = "DIR", requires = "workers")]
+    pub spill: Option<PathBuf>,
     #[command(flatten)]
     pub limits: Limits,
     /// Print one JSON object instead.

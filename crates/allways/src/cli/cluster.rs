@@ -23,7 +23,9 @@ const GRACE: Duration = Duration::from_secs(5);
 #[cfg(feature = "cluster")]
 mod able {
     use super::*;
-    use allways_cluster::{Cluster, Hosts, Settings, checkpoint};
+    use allways_cluster::disk::Disk;
+    use allways_cluster::{Cluster, Hosts, Settings, Spill, checkpoint};
+    use std::path::Path;
 
     /// The engine that is asked for, if it is one with workers.
     pub fn engine(
@@ -33,11 +35,14 @@ mod able {
         question: &Question,
     ) -> Result<Option<&'static dyn Engine>, Failure> {
         let usage = |what: String, help: &str| Failure::Usage(what, help.to_string());
-        let Workers { workers: count, hosts, process, checkpoint, resume } = workers;
+        let Workers { workers: count, hosts, process, checkpoint, resume, spill } = workers;
         if count.is_none() && hosts.is_none() {
-            return match (checkpoint, resume) {
-                (None, None) => Ok(None),
-                _ => Err(usage("--checkpoint and --resume are for workers".to_string(), "give --workers N")),
+            return match (checkpoint, resume, spill) {
+                (None, None, None) => Ok(None),
+                _ => {
+                    let what = "--checkpoint, --resume and --spill are for workers".to_string();
+                    Err(usage(what, "give --workers N"))
+                }
             };
         }
         if check.files.len() > 1 {
@@ -65,21 +70,35 @@ mod able {
             evidence: check.search.evidence.clone(),
             checkpoint: checkpoint.clone(),
             resume: resume.clone(),
+            spill: spill.as_deref().map(place).transpose()?,
         };
         // There is one in a process, for as long as that lives.
         let engine: &'static dyn Engine = Box::leak(Box::new(Cluster::new(settings)));
         Ok(Some(engines.clone().with(engine).choose(Some(engine.info().name), question)?))
     }
 
-    /// Has shards checked by so many workers.
+    /// The folder for what does not fit into memory, if it can be written to.
+    fn place(folder: &Path) -> Result<Spill, Failure> {
+        match Disk::try_out(folder) {
+            Ok(()) => Ok(Spill { folder: folder.to_path_buf(), states: None }),
+            Err(error) => {
+                let what = format!("cannot write to {}: {error}", folder.display());
+                Err(Failure::Usage(what, "give --spill a folder that can be written to".to_string()))
+            }
+        }
+    }
+
+    /// Has shards checked by so many workers, on disk if there is no room for them in memory.
     pub fn certify(
         workers: u16,
+        spill: Option<&Path>,
         claim: &Claim<'_>,
         budget: &Budget,
     ) -> Result<Result<(), Rejection>, Failure> {
         match claim.shards() {
             Some((forms, shards)) => {
-                let cluster = Cluster::new(Settings::threads(usize::from(workers)));
+                let spill = spill.map(place).transpose()?;
+                let cluster = Cluster::new(Settings { spill, ..Settings::threads(usize::from(workers)) });
                 Ok(cluster.certify(forms, shards, budget))
             }
             None => {
@@ -106,14 +125,19 @@ mod able {
         _: &Engines,
         _: &Question,
     ) -> Result<Option<&'static dyn Engine>, Failure> {
-        let Workers { workers, hosts, process, checkpoint, resume } = workers;
+        let Workers { workers, hosts, process, checkpoint, resume, spill } = workers;
         let asked = workers.is_some() || process.is_some();
-        let asked = asked || [hosts, checkpoint, resume].into_iter().any(Option::is_some);
+        let asked = asked || [hosts, checkpoint, resume, spill].into_iter().any(Option::is_some);
         if asked { Err(unable()) } else { Ok(None) }
     }
 
     /// Refuses.
-    pub fn certify(_: u16, _: &Claim<'_>, _: &Budget) -> Result<Result<(), Rejection>, Failure> {
+    pub fn certify(
+        _: u16,
+        _: Option<&std::path::Path>,
+        _: &Claim<'_>,
+        _: &Budget,
+    ) -> Result<Result<(), Rejection>, Failure> {
         Err(unable())
     }
 }

@@ -172,7 +172,10 @@ pub fn recheck(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
     }
     let judged = match arguments.workers {
         None => session.budgeted(|budget| claim.check(budget)),
-        Some(workers) => session.budgeted(|budget| cluster::certify(workers, &claim, budget))?,
+        Some(workers) => {
+            let spill = arguments.spill.as_deref();
+            session.budgeted(|budget| cluster::certify(workers, spill, &claim, budget))?
+        }
     };
     let (verdict, reason, exit) = match &judged {
         Ok(()) => ("accepted", None, Exit::Success),

@@ -42,10 +42,15 @@ impl ProgressLine {
             _ => String::new(),
         };
         let bounds = match progress.spread {
-            Some(Spread { level, bytes_per_worker, skew }) => {
+            Some(Spread { level, bytes_per_worker, disk_bytes, skew }) => {
                 let states = progress.states.saturating_sub(drawn.states) as f64 / passed.as_secs_f64();
                 let bytes = words::bytes(bytes_per_worker as usize);
-                format!(", level {level}, {:.2} M states/s, {bytes} per worker, skew {skew:.2}", states / 1e6)
+                let disk = match disk_bytes {
+                    0 => String::new(),
+                    bytes => format!(", {} on disk", words::bytes(bytes as usize)),
+                };
+                let rate = states / 1e6;
+                format!(", level {level}, {rate:.2} M states/s, {bytes} per worker{disk}, skew {skew:.2}")
             }
             None => bounds,
         };

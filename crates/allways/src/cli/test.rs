@@ -1,6 +1,6 @@
 //! `allways test`: are programs as they state? Each stated verdict is one run of `allways check`, with its options.
 
-use super::arguments::{Arguments, Check, Command, STATEMENTS, Test};
+use super::arguments::{Arguments, Check, Command, STATEMENTS, Test, Workers};
 use super::exit::Exit;
 use super::output::Output;
 use super::session::Limits;
@@ -180,10 +180,11 @@ impl Statements {
         let Command::Check(mut arguments) = parsed.command else { unreachable!("`check` is the command") };
         let Check { files, smt, search, witness, workers, .. } = &arguments;
         let acts = smt.solver.is_some() || smt.smt_dump.is_some() || search.start.cpp.is_some();
-        let places = [&search.evidence, witness, &workers.hosts, &workers.checkpoint, &workers.resume];
+        let Workers { hosts, checkpoint, resume, spill, .. } = workers;
+        let places = [&search.evidence, witness, hosts, checkpoint, resume, spill];
         if acts || places.into_iter().any(Option::is_some) || files.len() > 1 {
             let what = "a comment cannot name commands, files to be written, or other files to be checked";
-            let help = "leave out --solver, --smt-dump, --cpp, --evidence, --witness, --hosts, --checkpoint and --resume; \
+            let help = "leave out --solver, --smt-dump, --cpp, --evidence, --witness, --hosts, --checkpoint, --resume and --spill; \
                         give them to `allways check`";
             return Err(Failure::Usage(format!("{}: {what}", words::path(file)), help.to_string()));
         }

@@ -8,8 +8,8 @@ use allways_engines::below::free::Free;
 use allways_engines::confirm::confirm;
 use allways_engines::{Budget, Engine, Forms, Outcome, Question};
 use allways_evidence::{Counterexample, StopReason, Verdict};
-use allways_model::property::Property;
-use allways_model::pushdown::Explicit;
+use allways_model::property::{Pattern, Property};
+use allways_model::pushdown::{Explicit, Shared, Symbol};
 use allways_model::task::{Model, Task};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,30 @@ impl Said {
             Said::Unknown(reason) => panic!("{reason}"),
         }
     }
+}
+
+/// A property of a random system: nothing, a visible state, or deadlocks.
+pub fn property(seed: u64, system: &Explicit) -> Property {
+    let number =
+        |shift: u32, below: u32| ((seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift) as u32) % below;
+    match seed % 4 {
+        0 => Property::default(),
+        1 => Property { deadlock: true, ..Property::default() },
+        _ => {
+            let top = |thread: usize| match number(8 + 4 * thread as u32, 5) {
+                4 => None,
+                symbol => Some(Symbol(symbol)),
+            };
+            let shared = (!seed.is_multiple_of(3)).then(|| Shared(number(40, system.shared_states)));
+            let tops = (0..system.threads.len()).map(top).collect();
+            Property { bad: vec![Pattern { shared, tops }], deadlock: false }
+        }
+    }
+}
+
+/// What is asked of a random system.
+pub fn question(seed: u64) -> Question {
+    Question { max_depth: Some(3), no_symmetry: seed.is_multiple_of(2), ..Question::default() }
 }
 
 /// The task of a system.

@@ -39,14 +39,24 @@ pub struct States {
 impl States {
     /// An empty set of rows of this many numbers.
     pub fn new(columns: usize) -> States {
+        States::packed(Packing::new(&vec![4; columns]))
+    }
+
+    /// An empty set of rows that are packed so.
+    pub fn packed(packing: Packing) -> States {
         States {
-            packing: Packing::new(&vec![4; columns]),
+            packing,
             keys: Vec::new(),
             index: Index::new(10),
             probes: Vec::new(),
             missing: Vec::new(),
             scratch: Vec::new(),
         }
+    }
+
+    /// How the rows are packed, and all of them in the order of their numbers.
+    pub fn into_keys(self) -> (Packing, Vec<u64>) {
+        (self.packing, self.keys)
     }
 
     /// How many rows there are.
