@@ -40,6 +40,11 @@ class Tool(benchexec.tools.template.BaseTool2):
         if code == 10:
             if "accesses memory that is not there" in words:
                 return result.RESULT_FALSE_DEREF
+            if "memory is not freed" in words:
+                asked = any("memcleanup" in argument for argument in run.cmdline)
+                return result.RESULT_FALSE_MEMCLEANUP if asked else result.RESULT_FALSE_MEMTRACK
+            if " overflows: " in words:
+                return result.RESULT_FALSE_OVERFLOW
             if "breaks free" in words:
                 return result.RESULT_FALSE_FREE
             return result.RESULT_FALSE_PROP

@@ -100,7 +100,7 @@ impl Ended<'_> {
     }
 
     /// Whether a call of a function that takes locks is here.
-    fn takes(&self, span: Span) -> bool {
+    pub fn takes(&self, span: Span) -> bool {
         let text = self.source.get(span.start as usize..).unwrap_or_default();
         TAKING.iter().any(|name| text.starts_with(name.as_bytes()))
     }

@@ -437,7 +437,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     }
     if let Some(span) = allocates.filter(|_| property.leaks) {
         loaded.task.narrowed = Some(format!(
-            "line {} allocates memory, and memory that is never freed (valid-memtrack) is not looked for",
+            "line {} allocates memory, and memory that nothing points to any more (valid-memtrack) is only looked for when main returns",
             span.line
         ));
     }

@@ -4,12 +4,13 @@
 //! said of each step comes from the source (its text and line) and from comparing the states before and after.
 
 use crate::held::{Ended, Waiting, cycle};
+use allways_c::lower::owners::{HAS, WAITS_FOR, WANTED};
 use allways_c::lower::{ADDRESSES, HEAP};
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::semantics::{State, Thread};
 use allways_model::program::{
-    Edge, Expr, LocationId, Op, Program, Span, Type, Value, Variable, WATCHED, Wrong, slot_name,
+    Edge, Expr, LocationId, Op, Program, Span, Type, Value, Variable, Violation, WATCHED, Wrong, slot_name,
 };
 
 /// The longest piece of source that is shown in full.
@@ -212,7 +213,8 @@ impl TraceWriter<'_> {
             for index in 0..variable.slots() {
                 let slot = variable.slot + index;
                 let after = step.state.shared[slot];
-                if after != before[slot] {
+                // That a thread has stopped before a mutex is no change of it.
+                if after != before[slot] && after != before[slot].wrapping_add(WANTED) {
                     changed.push(format!(
                         "{} = {}",
                         named(variable, index),
@@ -344,6 +346,9 @@ impl TraceWriter<'_> {
         if let Some(race) = self.race(run, who) {
             return (format!("line {line}: {race}"), Some(line), "race");
         }
+        if let Some((what, kind)) = self.asked(run, violation, who) {
+            return (format!("line {line}: {what}"), Some(line), kind);
+        }
         let label = last.and_then(|step| self.label(step.location));
         let what = match violation.kind {
             Wrong::Assertion | Wrong::Error if label.is_some() => {
@@ -391,6 +396,82 @@ impl TraceWriter<'_> {
             "data race: {who} accesses `{name}`, while {other} is about to {what} it (line {}: {text})",
             span.line
         ))
+    }
+
+    /// Of a run that ends in something that C programs are only asked about on request: what it is.
+    fn asked(&self, run: &Run, violation: Violation, who: &str) -> Option<(String, &'static str)> {
+        let step = run.steps.last()?;
+        let locals = &self.program.procedure_of(step.location).locals;
+        let name_of = |slot| slot_name(&self.program.shared, slot);
+        let edges = self.program.locations.iter().flat_map(|location| &location.edges);
+        for edge in edges {
+            let Op::Assert(expr) = &edge.op else { continue };
+            if (edge.span.line, edge.span.column) != (violation.line, violation.column) {
+                continue;
+            }
+            let (mut constants, mut has, mut memory) = (Vec::new(), false, false);
+            expr.visit(&mut |part| match part {
+                Expr::Constant(value) => constants.push(*value),
+                Expr::Local(slot) => {
+                    has |= locals.iter().any(|one| one.slot == *slot && one.name.starts_with(HAS));
+                }
+                Expr::Shared(slot) => {
+                    memory |= name_of(*slot).starts_with(HEAP) && name_of(*slot).ends_with('#');
+                }
+                _ => {}
+            });
+            let text = self.text(edge.span);
+            let has_bounds =
+                [i32::MIN, i32::MAX].iter().all(|bound| constants.contains(&Value::from(*bound)));
+            // What is known to go wrong has no variables any more; but the place tells.
+            let is_name = |name: &str| name.split('#').next() == Some(text.as_str());
+            let ends = self.program.templates.iter().any(|one| one.name != "main" && is_name(&one.name));
+            if has || ends || text.starts_with("pthread_exit") {
+                return Some((format!("{who} ends, and has a mutex"), "held-mutex"));
+            } else if memory && !text.starts_with("free") || text == "main" || text.starts_with("exit") {
+                return Some(("memory is not freed when the process ends".to_string(), "leak"));
+            } else if has_bounds {
+                return Some((format!("{who} overflows: {text}"), "overflow"));
+            }
+        }
+        self.circle(run, who)
+    }
+
+    /// Of a run that ends where threads wait for each other in a circle: who waits for whom.
+    fn circle(&self, run: &Run, who: &str) -> Option<(String, &'static str)> {
+        let waits_for = self.program.shared.iter().find(|variable| variable.name == WAITS_FOR)?.slot;
+        let ended = Ended { program: self.program, source: self.source, run };
+        let last = run.steps.last()?;
+        let span = self.program.locations[last.location].edges[last.edge].span;
+        if !ended.takes(span) {
+            return None;
+        }
+        let mut waits: Vec<(&str, Span)> = Vec::new();
+        let mut before = &run.initial;
+        for step in &run.steps {
+            if step.state.shared[waits_for] != before.shared[waits_for] {
+                let span = self.program.locations[step.location].edges[step.edge].span;
+                waits.push((&self.threads[step.thread], span));
+            }
+            before = &step.state;
+        }
+        let own = waits.is_empty() || waits.iter().all(|(name, _)| *name == who);
+        waits.push((who, span));
+        let first = waits[0].0;
+        let told: Vec<String> = waits
+            .iter()
+            .enumerate()
+            .map(|(index, (name, span))| {
+                let next = waits.get(index + 1).map_or(first, |(next, _)| next);
+                format!("{name} waits at line {} for what {next} has ({})", span.line, self.text(*span))
+            })
+            .collect();
+        let told = if own {
+            format!("{who} waits for what it has itself: {}", self.text(span))
+        } else {
+            told.join("; ")
+        };
+        Some((format!("partial deadlock: {told}"), "partial-deadlock"))
     }
 
     /// The text of the place that starts there.

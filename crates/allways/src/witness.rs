@@ -9,6 +9,7 @@
 
 pub mod confirm;
 pub mod graphml;
+mod handover;
 mod invariants;
 pub mod read;
 pub mod schema;
@@ -96,8 +97,8 @@ pub struct Waypoint {
     pub place: Place,
     /// What.
     pub step: Step,
-    /// Whether the thread is known to go on into the statement, or past it: a condition may be false, and `return` leaves.
-    pub enters: bool,
+    /// Whether the thread takes over here from another one, so that it has to be named.
+    pub takes_over: bool,
 }
 
 /// What a thread does.
@@ -120,6 +121,8 @@ pub enum Step {
         /// The variable.
         variable: Option<String>,
     },
+    /// It stands before a statement when another thread goes wrong.
+    Stands,
     /// It goes wrong.
     Fails,
 }
@@ -179,7 +182,8 @@ impl Witness {
                 let walk = walk(&encoded, &run, &statements)
                     .ok_or_else(|| no("it is not found out which statements the run passes"))?;
                 let kind = SourceTrace::new(&encoded, &run, source).kind;
-                let specification = violated(kind, source, &walk)?;
+                let asked = asked.options.property.unwrap_or_default();
+                let specification = violated(kind, asked, source, &walk)?;
                 let (steps, targets) = waypoints(source, &statements, &walk);
                 (specification, Content::Violation(steps, targets))
             }
@@ -232,25 +236,35 @@ fn proved(property: Option<Property>) -> Result<&'static str, NoWitness> {
     let asked = property.unwrap_or_default();
     match asked {
         Property { deadlocks: true, .. } => Err(NoWitness("witnesses do not speak of deadlocks".to_string())),
+        Property { cycles: true, .. } | Property { held: true, .. } => {
+            Err(NoWitness("witnesses do not speak of mutexes that are held".to_string()))
+        }
         Property { races: true, .. } => Ok("G ! data-race"),
+        Property { overflows: true, .. } => Ok("G ! overflow"),
+        Property { cleanup: true, .. } => Ok("G valid-memcleanup"),
         Property { assertions: true, .. } => Ok("G ! call(reach_error())"),
         _ => Ok("G valid-deref"),
     }
 }
 
 /// The formula of what was violated.
-fn violated(kind: &str, source: &[u8], walk: &Walk) -> Result<&'static str, NoWitness> {
+fn violated(kind: &str, asked: Property, source: &[u8], walk: &Walk) -> Result<&'static str, NoWitness> {
     let frees = walk.targets.last().is_some_and(|&(_, at)| source[at..].starts_with(b"free"));
     match kind {
         "race" => Ok("G ! data-race"),
         "index" => Ok("G valid-deref"),
+        "overflow" => Ok("G ! overflow"),
+        "leak" if asked.cleanup => Ok("G valid-memcleanup"),
+        "leak" => Ok("G valid-memtrack"),
         "assert" if frees => Ok("G valid-free"),
+        "assert" if asked.overflows && !asked.assertions => Ok("G ! overflow"),
         "assert" | "error" => Ok("G ! call(reach_error())"),
         other => Err(NoWitness(format!("witnesses do not speak of what is called `{other}` here"))),
     }
 }
 
 fn waypoints(source: &[u8], statements: &Statements, walk: &Walk) -> (Vec<Waypoint>, Vec<Waypoint>) {
+    let (stops, stands) = handover::named(source, statements, walk);
     let mut steps = Vec::new();
     for (index, stop) in walk.stops.iter().enumerate() {
         let (call, step) = match stop.kind {
@@ -263,20 +277,17 @@ fn waypoints(source: &[u8], statements: &Statements, walk: &Walk) -> (Vec<Waypoi
                 None => continue,
             },
         };
-        let own = walk.stops[index + 1..].iter().filter(|next| next.thread == stop.thread);
-        let after = own.map(|next| next.statement).find(|&next| next != stop.statement);
-        let starts =
-            |words: &[&str]| words.iter().any(|word| source[stop.statement..].starts_with(word.as_bytes()));
-        let leaves = starts(&["return", "break", "continue", "goto", "pthread_exit", "exit", "abort"]);
-        let is_control = starts(&["if", "while", "for", "do", "switch"]);
-        let enters =
-            !leaves && (!is_control || after.is_some() && after == statements.next(stop.statement + 1));
         let place = place(source, statements, stop.statement, call);
-        steps.push(Waypoint { thread: Some(stop.thread), place, step, enters });
+        let takes_over = matches!(step, Step::Passes | Step::Creates(_)) && stops[index];
+        steps.push(Waypoint { thread: Some(stop.thread), place, step, takes_over });
+    }
+    for (&(thread, at), &takes_over) in walk.stands.iter().zip(&stands) {
+        let place = place(source, statements, at, None);
+        steps.push(Waypoint { thread: Some(thread), place, step: Step::Stands, takes_over });
     }
     let target = |&(thread, at): &(usize, usize)| {
         let place = place(source, statements, at, None);
-        Waypoint { thread: Some(thread), place, step: Step::Fails, enters: true }
+        Waypoint { thread: Some(thread), place, step: Step::Fails, takes_over: false }
     };
     (steps, walk.targets.iter().map(target).collect())
 }

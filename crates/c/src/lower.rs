@@ -32,6 +32,7 @@ mod crowds;
 mod environment;
 mod expressions;
 mod fields;
+mod freed;
 mod heap;
 mod input;
 mod keys;
@@ -40,6 +41,8 @@ mod lifetimes;
 mod memory;
 mod moves;
 mod mutexes;
+mod overflows;
+pub mod owners;
 mod places;
 mod rounds;
 mod statements;
@@ -222,6 +225,12 @@ struct Lowering<'u> {
     members: HashMap<usize, usize>,
     /// Whether the process has ended, where it is looked for deadlocks.
     over: Option<Slot>,
+    /// Where it is looked for circles of threads that wait: the first of them, and for whom the last one waits.
+    circle: Option<(Slot, Slot)>,
+    /// Where the process ends, and memory should have been freed.
+    ends: Vec<freed::End>,
+    /// Memory of functions, which nobody frees.
+    automatic: HashSet<ObjectId>,
     /// Signals to condition variables that wake one of the threads that wait, whichever these will be.
     signals: Vec<conditions::Signal>,
     /// Places that steps from a location access atomically, or for the thread library.
@@ -361,6 +370,9 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         integers: Vec::new(),
         members: HashMap::new(),
         over: None,
+        circle: None,
+        ends: Vec::new(),
+        automatic: HashSet::new(),
         signals: Vec::new(),
         special: HashMap::new(),
         frees: HashMap::new(),

@@ -17,8 +17,17 @@ pub struct Property {
     pub races: bool,
     /// All threads that have not ended wait for each other.
     pub deadlocks: bool,
-    /// Memory is never freed. That is asked, and not looked for: only a program that never allocates any is safe.
+    /// Nothing points any more to memory that was not freed. It is looked for when `main` returns: only a program that never
+    /// allocates any is safe.
     pub leaks: bool,
+    /// Memory is not freed when the process ends.
+    pub cleanup: bool,
+    /// A signed number leaves the range of its type.
+    pub overflows: bool,
+    /// Threads wait for mutexes of each other in a circle, whatever others do.
+    pub cycles: bool,
+    /// A thread ends that has a mutex.
+    pub held: bool,
 }
 
 impl Default for Property {
@@ -36,10 +45,23 @@ impl Property {
         races: false,
         deadlocks: false,
         leaks: false,
+        cleanup: false,
+        overflows: false,
+        cycles: false,
+        held: false,
     };
 
     /// The names of properties, as they are given.
-    pub const NAMES: [&'static str; 4] = ["unreach-call", "valid-memsafety", "no-data-race", "no-deadlock"];
+    pub const NAMES: [&'static str; 8] = [
+        "unreach-call",
+        "valid-memsafety",
+        "valid-memcleanup",
+        "no-data-race",
+        "no-deadlock",
+        "no-partial-deadlock",
+        "no-held-mutex",
+        "no-overflow",
+    ];
 
     /// The property of a name.
     pub fn named(name: &str) -> Option<Property> {
@@ -47,7 +69,11 @@ impl Property {
             "unreach-call" => Property { assertions: true, ..Property::NOTHING },
             "valid-memsafety" => Property { memory: true, ..Property::NOTHING },
             "no-data-race" => Property { races: true, ..Property::NOTHING },
+            "valid-memcleanup" => Property { cleanup: true, ..Property::NOTHING },
             "no-deadlock" => Property { deadlocks: true, ..Property::NOTHING },
+            "no-partial-deadlock" => Property { cycles: true, ..Property::NOTHING },
+            "no-held-mutex" => Property { held: true, ..Property::NOTHING },
+            "no-overflow" => Property { overflows: true, ..Property::NOTHING },
             _ => return None,
         })
     }
@@ -55,9 +81,10 @@ impl Property {
     /// Why a property of SV-COMP is not checked.
     pub fn unchecked(name: &str) -> Option<&'static str> {
         Some(match name {
-            "no-overflow" => "signed overflow is no violation here: it wraps around",
             "termination" => "whether a program ends is not checked, only what it does before",
-            "valid-memtrack" | "valid-memcleanup" => "memory that is never freed is not looked for",
+            "valid-memtrack" => {
+                "memory that nothing points to is looked for as a part of valid-memsafety only"
+            }
             _ => return None,
         })
     }
@@ -83,9 +110,9 @@ impl Property {
                 Some("G!call(reach_error())" | "G!call(__VERIFIER_error())") => {
                     Ok(Property { assertions: true, ..Property::NOTHING })
                 }
-                Some("G!overflow") => Err("no-overflow"),
+                Some("G!overflow") => Ok(Property { overflows: true, ..Property::NOTHING }),
                 Some("Fend") => Err("termination"),
-                Some("Gvalid-memcleanup") => Err("valid-memcleanup"),
+                Some("Gvalid-memcleanup") => Ok(Property { cleanup: true, ..Property::NOTHING }),
                 _ => Err(""),
             };
             let one = one.map_err(|name| match Property::unchecked(name) {
@@ -112,7 +139,16 @@ impl Property {
             races: self.races || other.races,
             deadlocks: self.deadlocks || other.deadlocks,
             leaks: self.leaks || other.leaks,
+            cleanup: self.cleanup || other.cleanup,
+            overflows: self.overflows || other.overflows,
+            cycles: self.cycles || other.cycles,
+            held: self.held || other.held,
         }
+    }
+
+    /// Whether it matters who has a mutex.
+    pub fn owners(self) -> bool {
+        self.cycles || self.held
     }
 }
 
@@ -130,9 +166,10 @@ mod tests {
         assert_eq!(file(&["G ! data-race"]), Ok(Property::named("no-data-race").unwrap()));
         let memory = file(&["G valid-free", "G valid-deref", "G valid-memtrack"]).unwrap();
         assert_eq!(memory, Property { leaks: true, ..Property::named("valid-memsafety").unwrap() });
-        assert!(file(&["G ! overflow"]).unwrap_err().contains("no-overflow"));
+        assert_eq!(file(&["G ! overflow"]), Ok(Property::named("no-overflow").unwrap()));
+        assert_eq!(file(&["G valid-memcleanup"]), Ok(Property::named("valid-memcleanup").unwrap()));
         assert!(file(&["F end"]).unwrap_err().contains("termination"));
-        assert!(file(&["G valid-memtrack"]).is_err() && file(&["G valid-memcleanup"]).is_err());
+        assert!(file(&["G valid-memtrack"]).is_err());
         assert!(file(&["G x"]).is_err() && file(&[]).is_err());
     }
 }

@@ -1,9 +1,7 @@
 //! Violation witnesses in GraphML, version 1.0: an automaton that is a path, with one edge for each statement that the run passes.
 //!
-//! Validators that run the program make a thread wait before the statement with which it takes over, and let others go on after it.
-//! They do so wherever and whenever the statement is executed, so that one which a thread has passed before would make it wait for
-//! ever; as would a condition that is false. Such edges name no thread, which stands for any thread, and the next statement of
-//! the thread that can be waited at names it.
+//! Edges name the thread that takes over where [`handover`](super::handover) says; until then, those of another thread than the last one
+//! name none, which stands for any thread.
 
 use super::{Content, NoWitness, Step, Waypoint, Witness};
 use allways_c::typed::DataModel;
@@ -61,11 +59,21 @@ pub fn write(witness: &Witness) -> Result<String, NoWitness> {
         ("creationtime", &about.time()),
     ];
     facts.iter().for_each(|(key, value)| data(&mut text, 2, key, value));
-    let edges: Vec<&Waypoint> = steps.iter().chain(targets).collect();
-    for node in 0..=edges.len() {
+    let is_input =
+        |one: &Waypoint| matches!(one.step, Step::Returns { value, variable: Some(_), .. } if value != 0);
+    // Whether an input comes before all threads that take over: see [`handover`](super::handover).
+    let unordered = steps.iter().take_while(|waypoint| !waypoint.takes_over).any(is_input);
+    let starts = steps.iter().find(|waypoint| waypoint.takes_over);
+    let starts = starts.is_some_and(|waypoint| waypoint.thread == steps[0].thread) && !unordered;
+    // That a thread stands somewhere is said only if that keeps it from going on.
+    let is_said = |one: &&Waypoint| one.step != Step::Stands || one.takes_over && !unordered;
+    let edges: Vec<&Waypoint> = steps.iter().filter(is_said).chain(targets).collect();
+    let before = usize::from(starts);
+    let count = before + edges.len();
+    for node in 0..=count {
         let flag = match node {
             0 => Some("entry"),
-            node if node == edges.len() => Some("violation"),
+            node if node == count => Some("violation"),
             _ => None,
         };
         match flag {
@@ -77,27 +85,22 @@ pub fn write(witness: &Witness) -> Result<String, NoWitness> {
             None => _ = writeln!(text, "  <node id=\"N{node}\"/>"),
         }
     }
-    let (mut entered, mut passed) = (HashSet::new(), HashSet::new());
+    let mut entered = HashSet::new();
     let first = edges.first().and_then(|first| first.thread);
-    let (mut last, mut switches) = (first, 0);
-    // ConcurrentWitness2Test (of 2025) loses count of the switches where an input comes before all of them.
-    let early = edges.iter().take_while(|waypoint| waypoint.thread == first);
-    let early =
-        early.filter(|one| matches!(one.step, Step::Returns { value, variable: Some(_), .. } if value != 0));
-    let unordered = early.count() > 0;
+    let (mut last, mut switches) = (first.filter(|_| !starts), 0);
+    if starts {
+        text += "  <edge source=\"N0\" target=\"N1\">\n";
+        data(&mut text, 3, "enterFunction", "main");
+        text += "  </edge>\n";
+        entered.insert(first);
+    }
     for (index, waypoint) in edges.iter().enumerate() {
-        let mut named = waypoint.thread;
-        let line = waypoint.place.line;
-        if waypoint.thread != last {
-            let is_value = matches!(waypoint.step, Step::Returns { .. });
-            if waypoint.enters && !is_value && !unordered && !passed.contains(&line) {
-                (last, switches) = (waypoint.thread, switches + 1);
-            } else {
-                named = None;
-            }
+        if waypoint.takes_over && !unordered {
+            (last, switches) = (waypoint.thread, switches + 1);
         }
-        passed.insert(line);
-        let _ = writeln!(text, "  <edge source=\"N{index}\" target=\"N{}\">", index + 1);
+        let named = waypoint.thread.filter(|_| waypoint.thread == last);
+        let source = before + index;
+        let _ = writeln!(text, "  <edge source=\"N{source}\" target=\"N{}\">", source + 1);
         edge(&mut text, waypoint, named, switches, entered.insert(waypoint.thread));
         text += "  </edge>\n";
     }
@@ -129,7 +132,7 @@ fn edge(text: &mut String, waypoint: &Waypoint, thread: Option<usize>, switches:
             }
         }
         Step::Holds(holds) => data(text, 3, "assumption", &format!("{holds};")),
-        Step::Passes | Step::Branches(_) | Step::Fails => {}
+        Step::Passes | Step::Stands | Step::Branches(_) | Step::Fails => {}
     }
 }
 

@@ -93,5 +93,5 @@ fn waypoint(node: &Node, threads: &mut usize) -> Option<Waypoint> {
         _ if constraint? == "1" => Step::Passes,
         _ => Step::Holds(constraint?.to_string()),
     };
-    Some(Waypoint { thread, place: place(node.get("location")?)?, step, enters: true })
+    Some(Waypoint { thread, place: place(node.get("location")?)?, step, takes_over: false })
 }

@@ -9,6 +9,10 @@
 pub struct Statements {
     /// Where statements start, in bytes, in order.
     starts: Vec<usize>,
+    /// Of each, whether it is one of those that a block consists of (not a part of another one, nor after a label), and nothing
+    /// comes after the statements around it in their blocks. ConcurrentWitness2Test (of 2025) takes what comes there for
+    /// what is on the line.
+    items: Vec<bool>,
     /// Where function bodies start and end, and whose they are.
     functions: Vec<(usize, usize, String)>,
 }
@@ -32,6 +36,45 @@ impl Statements {
     /// The first statement from a place on.
     pub fn next(&self, at: usize) -> Option<usize> {
         self.starts.get(self.starts.partition_point(|&start| start < at)).copied()
+    }
+
+    /// Whether the line of a statement names it: it is the first one there, and one that validators find by its line.
+    pub fn named(&self, text: &[u8], at: usize) -> bool {
+        let index = self.starts.partition_point(|&start| start < at);
+        let line = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+        let is_first = index == 0 || self.starts[index - 1] < line;
+        self.starts.get(index) == Some(&at) && self.items[index] && is_first
+    }
+
+    /// Whether a thread that comes to a statement and then to another one (none: it is not known to which) has gone on into it, or
+    /// past it, at once.
+    pub fn enters(&self, text: &[u8], at: usize, after: Option<usize>) -> bool {
+        const LEAVES: [&[u8]; 7] =
+            [b"return", b"break", b"continue", b"goto", b"pthread_exit", b"exit", b"abort"];
+        let word = Tokens { text, at }.next().map_or(&b""[..], |token| &text[token.start..token.end]);
+        match word {
+            b"if" | b"while" | b"for" => {
+                let Some(body) = closing(text, at).map(|header| header + 1) else { return false };
+                let end = end(text, body);
+                let rest = Tokens { text, at: end }.next().filter(|_| word == b"if");
+                let rest = rest.filter(|token| &text[token.start..token.end] == b"else");
+                let end = rest.map_or(end, |token| self::end(text, token.end));
+                after.is_some_and(|after| (body..end).contains(&after))
+            }
+            b"do" | b"switch" => false,
+            _ if LEAVES.contains(&word) => false,
+            // What comes next in another function is inside of a call, or after the end of this one.
+            _ => after.is_none_or(|after| {
+                let own = self.function(at);
+                let is_last = self.next(at + 1).is_none_or(|next| self.function(next) != own);
+                let called = self.function(after).is_some_and(|name| {
+                    let end = end(text, at);
+                    let mut words = Tokens { text, at }.take_while(|token| token.end <= end);
+                    words.any(|token| &text[token.start..token.end] == name.as_bytes())
+                });
+                self.function(after) == own || is_last && !called
+            }),
+        }
     }
 
     /// The function in whose body something stands.
@@ -59,6 +102,21 @@ pub fn closing(text: &[u8], at: usize) -> Option<usize> {
         }
     }
     None
+}
+
+/// Where a statement ends that starts here: after its block, or after its semicolon.
+fn end(text: &[u8], at: usize) -> usize {
+    let mut open = 0usize;
+    for token in (Tokens { text, at }) {
+        match &text[token.start..token.end] {
+            b"{" | b"(" => open += 1,
+            b"}" if open <= 1 => return token.end,
+            b"}" | b")" => open = open.saturating_sub(1),
+            b";" if open == 0 => return token.end,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// The line and the column of a place, counted from 1.
@@ -159,8 +217,12 @@ struct Scan<'a> {
     text: &'a [u8],
     /// Open brackets; of parentheses, whether a statement follows them.
     open: Vec<(u8, bool)>,
+    /// The statements of each open block, and those inside of these.
+    blocks: Vec<(Vec<usize>, Vec<usize>)>,
     /// Whether the next token starts a statement.
     is_start: bool,
+    /// Whether that would be a part of another one, or after a label.
+    is_part: bool,
     /// How many tokens the statement has so far.
     count: usize,
     /// Whether it is a label of `switch`.
@@ -175,15 +237,33 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    /// A block ends: what is inside of it is inside of the one around it.
+    fn close(&mut self) {
+        let Some((own, mut inside)) = self.blocks.pop() else { return };
+        let Some((_, around)) = self.blocks.last_mut() else { return };
+        inside.extend(own);
+        if inside.len() > around.len() {
+            std::mem::swap(around, &mut inside);
+        }
+        around.append(&mut inside);
+    }
+
     fn token(&mut self, token: Token) {
         let bytes = &self.text[token.start..token.end];
         let is_word = is_word(bytes[0]) && !bytes[0].is_ascii_digit();
         let starts_nothing = matches!(bytes, b"}" | b"{" | b";" | b"else");
         if self.is_start && !starts_nothing {
+            let number = self.found.starts.len();
             self.found.starts.push(token.start);
+            self.found.items.push(!self.is_part);
+            if let (Some((own, inside)), false) = (self.blocks.last_mut(), self.is_part) {
+                inside.drain(..).for_each(|before| self.found.items[before] = false);
+                own.push(number);
+            }
         }
         if self.is_start {
             (self.count, self.is_case, self.is_start) = (0, false, false);
+            self.is_part = false;
         }
         self.count += 1;
         let in_parentheses = matches!(self.open.last(), Some((b'(' | b'[', _)));
@@ -196,17 +276,22 @@ impl Scan<'_> {
                 self.open.push((b'(', std::mem::take(&mut self.is_header)));
             }
             b"[" => self.open.push((b'[', false)),
-            b")" | b"]" => self.is_start |= self.open.pop().is_some_and(|(_, header)| header),
+            b")" | b"]" => {
+                self.is_part = self.open.pop().is_some_and(|(_, header)| header);
+                self.is_start |= self.is_part;
+            }
             b"{" => {
                 if let (true, Some(name)) = (self.open.is_empty(), self.name) {
                     let name = String::from_utf8_lossy(&self.text[name.start..name.end]).into_owned();
                     self.found.functions.push((token.start, usize::MAX, name));
                 }
                 self.open.push((b'{', false));
+                self.blocks.push((Vec::new(), Vec::new()));
                 self.is_start = true;
             }
             b"}" => {
                 while self.open.pop().is_some_and(|(bracket, _)| bracket != b'{') {}
+                self.close();
                 self.is_start = true;
                 if self.open.is_empty() {
                     self.name = None;
@@ -221,10 +306,10 @@ impl Scan<'_> {
                 }
             }
             b":" if !in_parentheses && (self.is_case || self.count == 2 && self.word.is_some()) => {
-                self.is_start = true;
+                (self.is_start, self.is_part) = (true, true);
             }
             b"if" | b"while" | b"for" | b"switch" => self.is_header = true,
-            b"else" | b"do" => self.is_start = true,
+            b"else" | b"do" => (self.is_start, self.is_part) = (true, true),
             b"case" | b"default" => self.is_case = true,
             _ => {}
         }
@@ -275,5 +360,31 @@ mod tests {
         let found = Statements::of(text.as_bytes());
         assert_eq!(found.function(text.find("k()").unwrap()), Some("h"));
         assert_eq!(found.body("g"), None);
+    }
+
+    #[test]
+    fn lines_name_statements_that_nothing_hides() {
+        let text = "int f(int n) {\n  a(n);\n  if (n) {\n    b();\n  }\n  if (n) g(); else\n    h();\n  while (n) {\n    c();\n    d();\n  }\n}\n";
+        let found = Statements::of(text.as_bytes());
+        let at = |part: &str| text.find(part).unwrap();
+        let named = |part: &str| found.named(text.as_bytes(), at(part));
+        // What comes after the first `if` hides what is in it; nothing comes after `while`.
+        assert!(named("a(n)") && named("if (n) {") && named("while") && named("c();") && named("d();"));
+        assert!(!named("b();") && !named("g();") && !named("h();"));
+        let enters = |part: &str, after: &str| found.enters(text.as_bytes(), at(part), Some(at(after)));
+        assert!(enters("if (n) {", "b();") && !enters("if (n) {", "while"));
+        assert!(enters("if (n) g", "g();") && enters("if (n) g", "h();") && enters("while", "d();"));
+        assert!(enters("a(n)", "if (n) {"));
+        assert!(found.enters(text.as_bytes(), at("d();"), None));
+    }
+
+    #[test]
+    fn calls_are_entered_and_left() {
+        let text = "void g(void) {\n  x = 1;\n}\nvoid f(void) {\n  g();\n  y = 1;\n  return;\n}\n";
+        let found = Statements::of(text.as_bytes());
+        let at = |part: &str| text.find(part).unwrap();
+        let enters = |part: &str, after: &str| found.enters(text.as_bytes(), at(part), Some(at(after)));
+        assert!(!enters("g();", "x = 1") && enters("g();", "y = 1"));
+        assert!(enters("x = 1", "y = 1") && !enters("return", "y = 1"));
     }
 }

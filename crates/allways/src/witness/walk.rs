@@ -4,6 +4,7 @@
 //! thread waits until it is created, that its end is noted, that it stops to be watched) is no statement.
 
 use super::statements::Statements;
+use allways_c::lower::HEAP;
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::path::through;
@@ -23,7 +24,7 @@ pub enum Kind {
 }
 
 /// A place that a run passes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stop {
     /// Which thread.
     pub thread: usize,
@@ -33,6 +34,8 @@ pub struct Stop {
     pub statement: usize,
     /// Where within the statement.
     pub at: usize,
+    /// The shared variables that it accesses until the next stop: from which slot on, how many, and whether it writes.
+    pub accesses: Vec<(Slot, usize, bool)>,
 }
 
 /// A run, as witnesses tell it.
@@ -42,6 +45,8 @@ pub struct Walk {
     pub stops: Vec<Stop>,
     /// The thread that goes wrong and its statement; of a data race, both.
     pub targets: Vec<(usize, usize)>,
+    /// Other threads, and the statement that each has not begun when that happens.
+    pub stands: Vec<(usize, usize)>,
 }
 
 /// Walks a run of a C program; none if a thread moves that nobody has created.
@@ -62,6 +67,7 @@ pub fn walk(encoded: &Encoded, run: &Run, statements: &Statements) -> Option<Wal
         next: 1,
         held: None,
         seen: HashMap::new(),
+        last: HashMap::new(),
         walk: Walk::default(),
     };
     let mut before = (&run.initial, &run.slots);
@@ -73,6 +79,7 @@ pub fn walk(encoded: &Encoded, run: &Run, statements: &Statements) -> Option<Wal
         walker.step(before.0, before.1, step, &end)?;
         before = (&step.state, &step.slots);
     }
+    walker.stand(before.0, before.1);
     Some(walker.walk)
 }
 
@@ -89,6 +96,8 @@ struct Walker<'a> {
     held: Option<(usize, usize)>,
     /// The locations that a thread has passed in its statement, to tell one round of a loop from the next.
     seen: HashMap<usize, (usize, Vec<LocationId>)>,
+    /// The last stop of each thread.
+    last: HashMap<usize, usize>,
     walk: Walk,
 }
 
@@ -116,6 +125,7 @@ impl Walker<'_> {
             }
             last = Some(edge.span);
             self.passes(step, location, edge.span)?;
+            self.accesses(step, &edge.op);
             for value in chosen {
                 self.add(step, Kind::Returns(value), edge.span)?;
             }
@@ -147,7 +157,7 @@ impl Walker<'_> {
                 let first = self.statements.next(span.start as usize)?;
                 let (thread, kind) = (self.numbers[step.thread]?, Kind::Passes);
                 self.seen.insert(thread, (first, Vec::new()));
-                self.walk.stops.push(Stop { thread, kind, statement: first, at: first });
+                self.push(thread, kind, first, first);
             } else {
                 self.creates(step, span)?;
                 self.created.entry(slot).or_default().push_back(self.next - 1);
@@ -159,6 +169,40 @@ impl Walker<'_> {
             matches!(named("#ended"), Some((_, true)))
                 || self.statements.function(span.start as usize).is_none(),
         )
+    }
+
+    /// Notes where the threads stand that do not go wrong. One that is inside of a statement is left out.
+    fn stand(&mut self, state: &State, slots: &[Option<usize>]) {
+        let going: Vec<usize> = self.walk.targets.iter().map(|&(thread, _)| thread).collect();
+        for (thread, slot) in slots.iter().enumerate() {
+            let frame = slot.and_then(|slot| state.threads.get(slot)).and_then(|thread| thread.stack.last());
+            let location = frame.map(|frame| &self.program.locations[frame.location]);
+            let Some(edge) = location.and_then(|location| location.edges.first()) else { continue };
+            let starts = match &edge.op {
+                Op::Assign(_, _, Some(_)) => self.awaited(&edge.op),
+                _ => None,
+            };
+            let (number, statement) = match (self.numbers[thread], starts) {
+                // One that is about to end is in no statement.
+                (Some(_), _) if self.statements.function(edge.span.start as usize).is_none() => continue,
+                (Some(number), _) => (number, Some(self.statements.start(edge.span.start as usize))),
+                (None, Some(number)) => (number, self.statements.next(edge.span.start as usize)),
+                (None, None) => continue,
+            };
+            let inside = self.seen.get(&number).is_some_and(|(own, _)| Some(*own) == statement);
+            if let (Some(statement), false, false) = (statement, inside, going.contains(&number)) {
+                self.walk.stands.push((number, statement));
+            }
+        }
+    }
+
+    /// The thread that was created and has not started, if this is what one of its kind does first.
+    fn awaited(&mut self, op: &Op) -> Option<usize> {
+        let mut found = None;
+        op.shared_accesses(&mut |slot, _, _| {
+            found = found.or(self.created.contains_key(&slot).then_some(slot))
+        });
+        self.created.get_mut(&found?).and_then(VecDeque::pop_front)
     }
 
     fn creates(&mut self, step: &RunStep, span: Span) -> Option<()> {
@@ -184,8 +228,24 @@ impl Walker<'_> {
     fn add(&mut self, step: &RunStep, kind: Kind, span: Span) -> Option<()> {
         let at = span.start as usize;
         let (thread, statement) = (self.numbers[step.thread]?, self.statements.start(at));
-        self.walk.stops.push(Stop { thread, kind, statement, at });
+        self.push(thread, kind, statement, at);
         Some(())
+    }
+
+    fn push(&mut self, thread: usize, kind: Kind, statement: usize, at: usize) {
+        self.last.insert(thread, self.walk.stops.len());
+        self.walk.stops.push(Stop { thread, kind, statement, at, accesses: Vec::new() });
+    }
+
+    /// Notes what the last stop of a thread accesses. What the model adds is left out: threads wait for it by themselves.
+    fn accesses(&mut self, step: &RunStep, op: &Op) {
+        let mut found = Vec::new();
+        op.shared_accesses(&mut |slot, length, written| found.push((slot, length, written)));
+        found.retain(|&(slot, ..)| !self.name(slot).starts_with('#') || self.name(slot).starts_with(HEAP));
+        let last = self.numbers[step.thread].and_then(|thread| self.last.get(&thread));
+        if let Some(stop) = last.and_then(|&last| self.walk.stops.get_mut(last)) {
+            stop.accesses.extend(found);
+        }
     }
 
     fn name(&self, slot: Slot) -> &str {

@@ -49,6 +49,7 @@ struct Form<'a> {
 impl Form<'_> {
     fn violation(&self, steps: &[Waypoint], targets: &[Waypoint]) -> String {
         let mut text = String::new();
+        let steps: Vec<&Waypoint> = steps.iter().filter(|waypoint| waypoint.step != Step::Stands).collect();
         let differs = |index: usize, other: Option<usize>| {
             let other = other.and_then(|other| steps.get(other));
             other.is_some_and(|other| other.thread != steps[index].thread)
@@ -68,7 +69,7 @@ impl Form<'_> {
 
     fn waypoint(&self, waypoint: &Waypoint) -> String {
         let (kind, constraint) = match &waypoint.step {
-            Step::Passes => ("assumption", Some(("1".to_string(), "c_expression"))),
+            Step::Passes | Step::Stands => ("assumption", Some(("1".to_string(), "c_expression"))),
             Step::Holds(holds) => ("assumption", Some((holds.clone(), "c_expression"))),
             Step::Branches(branch) => ("branching", Some((branch.clone(), "c_expression"))),
             Step::Creates(_) => ("function_enter", None),

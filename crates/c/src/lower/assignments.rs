@@ -5,6 +5,7 @@
 
 use super::expressions::{acts, applied, chooses, converted, integer, not, number, truth, wrapped};
 use super::moves::guarded;
+use super::overflows::Update;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
 use crate::typed::{Binary, Expr, ExprKind, Int, Type};
@@ -40,6 +41,11 @@ impl Lowering<'_> {
                 let computed = integer(ty, span)?;
                 let own = integer(&to.ty, span)?;
                 let bits = self.field_bits(to);
+                if self.overflows(*operator, computed) && !matches!(to.ty, Type::Atomic(_)) {
+                    let operator = *operator;
+                    let update = Update { to, operator, operand, computed, own, before: false };
+                    return self.update_in_range(update, bits, span);
+                }
                 self.update(to, wanted, false, span, |old| {
                     let value =
                         applied(*operator, computed, converted(old, own, computed), operand.clone(), span);
@@ -81,6 +87,12 @@ impl Lowering<'_> {
                     let int = integer(&to.ty, span)?;
                     let by = Value::from(*by);
                     let bits = self.field_bits(to);
+                    if self.overflows(Binary::Plus, int) && !matches!(to.ty, Type::Atomic(_)) {
+                        let (operator, operand) = (Binary::Plus, Model::Constant(by));
+                        let update =
+                            Update { to, operator, operand, computed: int, own: int, before: *before };
+                        return self.update_in_range(update, bits, span);
+                    }
                     self.update(to, wanted, *before, span, |old| {
                         let sum = binary(Operator::Plus, old, Model::Constant(by));
                         narrowed(wrapped(int, sum), int, bits)
@@ -172,6 +184,6 @@ impl Lowering<'_> {
 }
 
 /// A number as a bit-field of a type keeps it.
-fn narrowed(value: Model, int: Int, bits: Option<u8>) -> Model {
+pub(super) fn narrowed(value: Model, int: Int, bits: Option<u8>) -> Model {
     bits.map_or(value.clone(), |bits| wrapped(Int { bits, ..int }, value))
 }

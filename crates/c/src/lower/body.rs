@@ -87,6 +87,8 @@ pub(super) struct Body {
     /// The cleanup handler that is about to be registered, and those that are.
     pub cleanup: Option<Cleanup>,
     pub cleanups: Vec<Cleanup>,
+    /// Where the thread counts the mutexes that it has, if that is asked.
+    pub has: Option<Slot>,
     /// Where the value of a thread that ends waits.
     pub exit_value: Option<Slot>,
     /// The number of the thread, if there is one thread only and it was created.

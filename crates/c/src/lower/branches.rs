@@ -21,13 +21,15 @@ impl Lowering<'_> {
         let Some(then) = then else {
             let value = self.value(condition)?;
             let value = self.kept(value, span)?;
-            if acts(other) {
+            if acts(other) || self.may_overflow(other) {
                 return refuse(span, "`?:` without a middle and with effects is not followed");
             }
             let right = self.value(other)?;
             return Ok(Model::If(Box::new(truth(value.clone())), Box::new(value), Box::new(right)));
         };
-        let simple = |lowering: &Self, part: &Expr| !acts(part) && !lowering.may_read_shared(part);
+        let simple = |lowering: &Self, part: &Expr| {
+            !acts(part) && !lowering.may_read_shared(part) && !lowering.may_overflow(part)
+        };
         if simple(self, then) && simple(self, other) {
             let condition = self.condition(condition)?;
             let (then, other) = (self.value(then)?, self.value(other)?);
@@ -169,8 +171,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether evaluating an expression takes steps even if it only reads: it reads more than one shared slot.
+    /// Whether evaluating an expression takes steps even if it only reads: it reads more than one shared slot, or may overflow.
     fn needs_steps(&self, expr: &Expr) -> bool {
+        if self.may_overflow(expr) {
+            return true;
+        }
         if self.body.atomic > 0 {
             return false;
         }

@@ -98,8 +98,9 @@ impl Lowering<'_> {
         let more = binary(Operator::BitOr, set.clone(), Model::Constant(bit));
         let fewer = binary(Operator::Minus, set.clone(), Model::Constant(bit));
         let released = self.released_to_wait(&lock, span);
-        self.edge(here, Op::Assign(vec![free.clone()], vec![released.clone()], None), wakes, span);
-        self.edge(here, Op::Assign(vec![free, in_set.clone()], vec![released, more], None), waits, span);
+        let may = self.is_unwanted(&lock, span);
+        self.edge(here, Op::Assign(vec![free.clone()], vec![released.clone()], may.clone()), wakes, span);
+        self.edge(here, Op::Assign(vec![free, in_set.clone()], vec![released, more], may), waits, span);
         self.edge(waits, Op::Guard(has(&set, bit), false), wakes, span);
         let timed = name.contains("timed");
         if timed {
@@ -107,6 +108,7 @@ impl Lowering<'_> {
         }
         self.here = wakes;
         self.take_mutex(mutex, span)?;
+        self.count_wait(span)?;
         if !timed {
             return zero;
         }

@@ -271,6 +271,9 @@ impl Lowering<'_> {
                     value => Model::Unary(Sign::Minus, Box::new(value)),
                 };
                 match operator {
+                    Unary::Minus if self.overflows(Binary::Minus, int) => {
+                        self.in_range(Binary::Minus, int, negated, span)?
+                    }
                     Unary::Minus => wrapped(int, negated),
                     _ => wrapped(int, binary(Operator::Minus, negated, Model::Constant(1))),
                 }
@@ -296,6 +299,10 @@ impl Lowering<'_> {
                             *part = self.kept(part.clone(), span)?;
                         }
                     }
+                }
+                if self.overflows(*operator, int) {
+                    let value = Model::Binary(arithmetic(*operator), Box::new(left), Box::new(right), span);
+                    return self.in_range(*operator, int, value, span);
                 }
                 applied(*operator, int, left, right, span)
             }
@@ -444,7 +451,7 @@ impl Lowering<'_> {
                 _ => false,
             };
         });
-        fails && !given
+        fails && !given || self.may_overflow(expr)
     }
 
     fn is_argument_of_main(&self, variable: crate::typed::VariableId) -> bool {
@@ -608,7 +615,7 @@ fn divisor(operator: Binary, int: Int, left: &Model, right: Model) -> Model {
     Model::If(Box::new(traps), Box::new(Model::Constant(0)), Box::new(right))
 }
 
-fn arithmetic(operator: Binary) -> Operator {
+pub(super) fn arithmetic(operator: Binary) -> Operator {
     match operator {
         Binary::Times => Operator::Times,
         Binary::Divide => Operator::Divide,

@@ -67,6 +67,12 @@ impl Lowering<'_> {
         }
         let once = !self.in_loop(span) && !self.body.is_procedure;
         let pool = self.pool(call, bytes, times, zero, once, span)?;
+        if let ExprKind::Call(callee, _) = &call.kind
+            && let ExprKind::Function(called) = walk::through_casts(callee).kind
+            && self.unit.functions[called.0].name.ends_with("alloca")
+        {
+            self.automatic.insert(pool.object);
+        }
         let mut enough = Model::Constant(1);
         if let Some(most) = pool.most {
             let mut asked = self.value(bytes)?;

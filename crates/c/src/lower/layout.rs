@@ -59,6 +59,7 @@ struct Gap {
 impl Lowering<'_> {
     pub(super) fn finish(mut self) -> Result<Lowered> {
         self.wake_one();
+        self.look_at_ends();
         self.let_go();
         let mut shared: Vec<Variable> = Vec::new();
         let mut layout = Layout {

@@ -197,7 +197,7 @@ fn of_any_kind(kind: &Model) -> Model {
 
 impl Lowering<'_> {
     /// The number by which the thread whose body this is owns a mutex.
-    fn owner(&self) -> Option<Value> {
+    pub(super) fn owner(&self) -> Option<Value> {
         match self.body.thread {
             _ if self.body.many || self.body.is_procedure => None,
             Some(thread) => Some(thread as Value + 2),
@@ -287,6 +287,10 @@ impl Lowering<'_> {
                 let place = self.target_of(object)?;
                 self.specially(&place, Kind::Library);
                 self.expect_there(&place, span);
+                if self.property.owners() {
+                    self.give_back_as_owner(&place, span)?;
+                    return done;
+                }
                 if !self.kinds {
                     self.store(&place, Model::Constant(0), span)?;
                     return done;
@@ -309,6 +313,9 @@ impl Lowering<'_> {
             | "mtx_timedlock" => {
                 let place = self.target_of(object)?;
                 self.specially(&place, Kind::Library);
+                if self.property.owners() {
+                    return Ok(Some(vec![self.try_as_owner(&place, busy_code(name), span)?]));
+                }
                 let result = self.temporary(span);
                 let seen = self.see(&place, span);
                 let (mut free, mut taken) = (equals(&seen.found, 0), Model::Constant(1));
@@ -336,6 +343,10 @@ impl Lowering<'_> {
         let place = self.target_of(object)?;
         self.specially(&place, Kind::Library);
         self.expect_there(&place, span);
+        if self.property.owners() {
+            self.take_as_owner(&place, span)?;
+            return Ok(Model::Constant(0));
+        }
         if !self.kinds {
             let free = equals(&self.load(&place, span), 0);
             self.store_at_once(vec![(place, Model::Constant(1))], Some(free), span)?;

@@ -6,6 +6,7 @@
 //! is odd. All operations succeed where they may fail.
 
 use super::expressions::{applied, converted, integer, number};
+use super::freed::How;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
 use crate::slots::Kind;
@@ -60,6 +61,8 @@ impl Lowering<'_> {
             | "_Exit"
             | "quick_exit" => {
                 arguments.iter().try_for_each(|argument| self.effect(argument))?;
+                let exits = matches!(name, "exit" | "_exit" | "_Exit" | "quick_exit");
+                self.look_for_memory(if exits { How::Exits } else { How::Aborts }, span);
                 self.end_process(span)?;
                 Ok(Vec::new())
             }
@@ -393,6 +396,9 @@ impl Lowering<'_> {
         {
             return refuse(span, format!("`{name}` of something else than a read-write lock"));
         }
+        if self.property.owners() && name.starts_with("pthread_rwlock_") && name.ends_with("lock") {
+            return refuse(span, "who has a read-write lock is not followed");
+        }
         if let Some(values) = self.mutex(name, arguments, span)? {
             return Ok(Some(values));
         }
@@ -465,8 +471,10 @@ impl Lowering<'_> {
                 let place = self.target_of(mutex)?;
                 self.specially(&place, Kind::Library);
                 let released = self.released_to_wait(&place, span);
-                self.store_at_once(vec![(place, released)], None, span)?;
+                let may = self.is_unwanted(&place, span);
+                self.store_at_once(vec![(place, released)], may, span)?;
                 self.take_mutex(mutex, span)?;
+                self.count_wait(span)?;
                 if !name.contains("timed") {
                     return done;
                 }

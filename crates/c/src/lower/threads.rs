@@ -120,6 +120,10 @@ impl Lowering<'_> {
         let entry = self.location(span);
         self.here = entry;
         let argument = self.local("#argument".to_string(), Values::Range(0, Value::MAX), Some(0), span);
+        if self.property.held && start.template > 0 {
+            let values = Values::Range(Value::MIN + 1, Value::MAX);
+            self.body.has = Some(self.local(super::owners::HAS.to_string(), values, Some(0), span));
+        }
         let first = match start.argument {
             Argument::Nothing => None,
             Argument::Constant(value) => Some(value),
@@ -185,6 +189,9 @@ impl Lowering<'_> {
         self.close_labels();
         self.jump(back, span);
         self.here = back;
+        if start.template == 0 {
+            self.look_for_memory(super::freed::How::Returns, span);
+        }
         if start.template == 0 && self.over.is_some() {
             self.end_process(span)?;
         } else if start.template > 0 {
@@ -202,6 +209,7 @@ impl Lowering<'_> {
     /// The end of a thread.
     pub(super) fn end(&mut self, result: Option<Model>, span: Span) -> Result<()> {
         if self.body.number > 0 {
+            self.end_without_mutexes(span)?;
             self.end_lifetimes(span)?;
         }
         if let Some(number) = self.body.thread {
@@ -335,7 +343,8 @@ impl Lowering<'_> {
             return self.tell_number(to, 0, span);
         }
         let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
-        if constant && !self.joins && !self.kinds && self.over.is_none() && self.alike(function) {
+        let told_apart = self.joins || self.kinds || self.property.owners();
+        if constant && !told_apart && self.over.is_none() && self.alike(function) {
             return self.create_one_more(to, function, &name, argument, span);
         }
         let flags = self.hidden(&format!("#created {name}"));
