@@ -1,6 +1,7 @@
 #!/bin/sh
-# solvers.sh [SOLVER…]: sees to the SMT solvers that proofs of programs with integers, and their tests, use. What is missing is
-# installed by apt-get as root; others are told how, and asked if there is a terminal. Whatever happens, all else works without.
+# solvers.sh [PROGRAM…]: sees to the SMT solvers that proofs of programs with integers, and their tests, use, and to chromium, in
+# which tests look at pages. What is missing is installed by apt-get as root; others are told how, and asked if there is a
+# terminal. Whatever happens, all else works without.
 [ $# -gt 0 ] || set -- z3 cvc5
 missing=""
 for solver in "$@"; do
@@ -23,6 +24,9 @@ quietly() {
 }
 
 without="Only programs with integers, and tests of them, need solvers; all else works without."
+case "$missing" in
+  *chromium*) without="Only programs with integers, and some tests, need these; all else works without." ;;
+esac
 if ! command -v apt-get >/dev/null 2>&1; then
   say "note: missing:$missing. $without ALLWAYS_NO_INSTALL=1 leaves out this note."
   exit 0
@@ -33,8 +37,11 @@ export DEBIAN_FRONTEND
 # shellcheck disable=SC2086
 if [ "$(id -u)" = 0 ]; then
   say "note: missing:$missing, now installed by apt-get. $without ALLWAYS_NO_INSTALL=1 installs nothing."
-  quietly apt-get update -qq && quietly apt-get install -qq -y $missing && exit 0
-  say "note: could not install:$missing."
+  quietly apt-get update -qq
+  # One by one: that a system does not have one of them is no reason to do without the others.
+  for program in $missing; do
+    quietly apt-get install -qq -y "$program" || say "note: could not install: $program."
+  done
 else
   say "note: missing:$missing. $without To install:"
   say "  sudo apt-get update && sudo apt-get install -y$missing"

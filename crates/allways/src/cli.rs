@@ -1,8 +1,8 @@
 //! The command line: arguments in, one verdict line out, and an exit code that means one thing.
 //!
 //! It parses, shows progress and renders; what is decided is decided by the library. Read in this order: `exit` and
-//! `arguments`, what users see first; the commands `check`, `cluster`, `reach`, `evidence` (`certify` and `replay`), `test`, `convert`
-//! and `format`; then what they share: `session` (limits, interruption, memory), `progress`, `output`,
+//! `arguments`, what users see first; the commands `check`, `cluster`, `reach`, `evidence` (`certify` and `replay`), `test`, `serve`,
+//! `convert`, `format`, `graph` and `manners`; then what they share: `session` (limits, interruption, memory), `progress`, `output`,
 //! `diagnostics`.
 
 mod arguments;
@@ -13,10 +13,14 @@ mod diagnostics;
 mod evidence;
 mod exit;
 mod format;
+mod graph;
+mod manners;
 mod native;
 mod output;
 mod progress;
 mod reach;
+#[cfg(feature = "serve")]
+mod serve;
 mod session;
 mod test;
 
@@ -101,19 +105,37 @@ fn run(
         None => Output::new(stdout_colored(arguments.color)),
     };
     let printer = DiagnosticPrinter { colored: stderr_colored(arguments.color), quiet: arguments.quiet };
-    let mut context =
-        Context { output: &mut output, printer: &printer, engines, quiet: arguments.quiet, started };
+    // GitHub sets it to `true` in every step of a workflow.
+    let annotates = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
+    let mut context = Context {
+        output: &mut output,
+        printer: &printer,
+        engines,
+        quiet: arguments.quiet,
+        started,
+        annotates,
+        width: output::width(),
+    };
     let outcome = match arguments.command {
+        Command::Check(arguments) if arguments.watch => manners::watch(&arguments, &mut context),
         Command::Check(arguments) => check::run(&arguments, &mut context),
         Command::Cluster(arguments) => cluster::run(&arguments, &given, &mut context),
         Command::Reach(arguments) => reach::run(&arguments, &mut context)
             .or_else(|failure| Ok(context.fail(&arguments.file, arguments.search.json, &failure))),
         Command::Certify(arguments) => evidence::recheck(&arguments, &mut context)
             .or_else(|failure| Ok(context.fail(&arguments.file, arguments.json, &failure))),
+        #[cfg(feature = "serve")]
+        Command::Serve(arguments) => serve::run(&arguments, &mut context),
+        #[cfg(feature = "lsp")]
+        Command::Lsp => language_server(),
         Command::Test(arguments) => test::run(&arguments, &mut context),
         Command::Replay(arguments) => evidence::walk(&arguments, &mut context),
         Command::Convert(arguments) => convert::run(&arguments, &mut context),
         Command::Fmt(arguments) => format::run(&arguments, &mut context),
+        Command::Graph(arguments) => graph::run(&arguments, &mut context),
+        Command::New(arguments) => manners::new(&arguments, &mut context),
+        Command::Completions(arguments) => manners::completions(&arguments, &mut context),
+        Command::Man(arguments) => manners::man(&arguments, &mut context),
         Command::Engines => {
             list_engines(engines, &mut output);
             Ok(Exit::Success)
@@ -136,6 +158,15 @@ fn command(engines: &Engines) -> clap::Command {
     // The last of repeated options counts, so that a wrapper's can be changed.
     let command = Arguments::command().args_override_self(true);
     command.mut_subcommand("check", named).mut_subcommand("cluster", named).mut_subcommand("reach", named)
+}
+
+/// Serves an editor until it is done.
+#[cfg(feature = "lsp")]
+fn language_server() -> Result<Exit, Failure> {
+    let failure = |error| Failure::Unwritable("standard output".into(), error);
+    let program = std::env::current_exe().map_err(failure)?;
+    crate::lsp::run(program).map_err(failure)?;
+    Ok(Exit::Success)
 }
 
 /// Writes the events of the engines to standard error.
@@ -195,6 +226,10 @@ struct Context<'a> {
     pub quiet: bool,
     /// When the program started.
     pub started: Instant,
+    /// Whether what is found is said once more as annotations of a pull request.
+    pub annotates: bool,
+    /// How many columns a trace may take.
+    pub width: usize,
 }
 
 impl Context<'_> {

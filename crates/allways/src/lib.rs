@@ -35,24 +35,37 @@
 //! ```
 //!
 //! Read in this order: [`load`](mod@load); [`check`](mod@check), [`reach`](mod@reach) and [`recheck`], what can be asked;
-//! [`report`], with [`source_trace`] and [`stats`], what is said; [`witness`], what is said to other tools; [`definition`], tasks of
+//! [`report`], with [`source_trace`], [`columns`] and [`stats`], what is said; [`story`] and [`page`], how it looks, and [`graph`]; [`findings`], what is
+//! said in CI; `serve`, a page at localhost, and `lsp`, for
+//! editors; [`witness`], what is said to other tools; [`definition`], tasks of
 //! SV-COMP; [`flatten`], other notations; then the program, from
 //! [`cli`] on.
 
 pub mod check;
 pub mod cli;
+pub mod columns;
 pub mod definition;
 mod explain;
+pub mod findings;
 pub mod flatten;
+pub mod graph;
 mod held;
+#[cfg(any(feature = "lsp", feature = "serve"))]
+pub mod jobs;
 pub mod load;
+#[cfg(feature = "lsp")]
+pub mod lsp;
 pub mod native;
+pub mod page;
 pub mod reach;
 pub mod recheck;
 pub mod report;
 mod rows;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod source_trace;
 pub mod stats;
+pub mod story;
 pub mod witness;
 mod words;
 

@@ -1,8 +1,9 @@
 //! Evidence from a file, checked again: `allways certify` and `allways replay`.
 
+use crate::columns::TraceTable;
 use crate::load::{LoadError, forms};
 use crate::native::schedule::{NoSchedule, Schedule};
-use crate::report::{TraceTable, run_table, source_table, trace_table};
+use crate::report::{run_table, trace_table};
 use crate::source_trace::SourceTrace;
 use crate::words;
 use allways_engines::confirm::check_evidence;
@@ -230,7 +231,7 @@ impl Claim<'_> {
                 Ok(Some(source)) => {
                     let steps = words::count(source.steps.len() as u128, "step");
                     let judged = Ok(format!("goes wrong in {steps}: {}", source.end));
-                    Ok(Walked { judged, table: source_table(&source) })
+                    Ok(Walked { judged, table: TraceTable::of_source(&source) })
                 }
                 _ => {
                     let steps = words::count(trace.steps.len() as u128, "step");
@@ -238,15 +239,12 @@ impl Claim<'_> {
                 }
             },
             Err(rejection) => {
-                table.steps.truncate(match rejection {
+                table.truncate(match rejection {
                     Rejection::BadStep { step, .. } => step,
                     Rejection::NotBad { step, .. } => step + 1,
                     _ => 0,
                 });
                 let judged = Err(format!("that goes wrong: {rejection}"));
-                if table.steps.is_empty() {
-                    table.header.clear();
-                }
                 Ok(Walked { judged, table })
             }
         }

@@ -3,7 +3,8 @@
 //! The keys of the JSON object are those of [`Report`]; `docs/command-line.md` lists them. A key is added freely, and the
 //! [version](VERSION) counts changes that a reader would notice: a key that goes away, or means something else.
 
-use crate::rows::Rows;
+use crate::columns::TraceTable;
+use crate::rows::rows;
 use crate::source_trace::SourceTrace;
 use crate::stats::Stats;
 use crate::words;
@@ -181,6 +182,11 @@ pub struct CounterexampleRows {
 }
 
 impl CounterexampleRows {
+    /// Of a program, what went wrong, in one word.
+    pub fn violation(&self) -> Option<&'static str> {
+        self.violation
+    }
+
     /// Of a program, how it ends, in words, with the line.
     pub fn end(&self) -> Option<&str> {
         self.end.as_deref()
@@ -205,24 +211,6 @@ struct SourceRow {
     text: String,
     changed: Vec<String>,
     switch: bool,
-}
-
-/// A counterexample, for people.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct TraceTable {
-    /// What stands above the steps.
-    pub header: Vec<String>,
-    /// The lines of each step.
-    pub steps: Vec<String>,
-    /// What stands below them.
-    pub footer: Vec<String>,
-}
-
-impl TraceTable {
-    /// All lines.
-    pub fn lines(&self) -> impl Iterator<Item = &String> {
-        self.header.iter().chain(&self.steps).chain(&self.footer)
-    }
 }
 
 /// All that a report is made of.
@@ -438,7 +426,7 @@ impl Answer<'_> {
                 report.details.extend(self.taken(report));
                 report.details.extend(words::shortened(shortened));
                 report.details.push("certified".to_string());
-                report.table = Some(source_table(source));
+                report.table = Some(TraceTable::of_source(source));
                 report.counterexample = Some(rows);
             }
             (Counterexample::Trace(trace), None) => {
@@ -555,31 +543,20 @@ impl CounterexampleRows {
     }
 }
 
-/// The run of a program in columns.
-pub(crate) fn source_table(source: &SourceTrace) -> TraceTable {
-    let table = source.table();
-    let ending = [&source.end].into_iter().chain(&source.notes);
-    TraceTable {
-        header: table.header(),
-        steps: (0..source.steps.len()).map(|step| table.rows(step).join("\n")).collect(),
-        footer: ending.map(|line| format!("  {line}")).collect(),
-    }
-}
-
 /// A trace of a pushdown system, one row per step.
 pub(crate) fn trace_table(system: &dyn Pushdown, trace: &Trace, source: &[u8]) -> TraceTable {
-    let rows = Rows::new(system, trace, source);
-    TraceTable { header: vec![rows.header()], steps: rows.iter().collect(), footer: Vec::new() }
+    let titles = [("step", 4), ("thread", 6), ("line", 4), ("rule", 4), ("state", 5)];
+    TraceTable::of_rows(&titles, 3, rows(system, trace, source))
 }
 
 /// A run of a counter system, one row per step.
 pub(crate) fn run_table(system: &Counters, run: &Run) -> TraceTable {
-    let initial = format!("     0         {}", words::cut(&system.show(&run.initial)));
+    let row = |step: usize, line: String, state: String| vec![step.to_string(), line, words::cut(&state)];
+    let initial = row(0, String::new(), system.show(&run.initial));
     let steps =
         run.rules.iter().zip(run.configurations(system)).enumerate().map(|(index, (&rule, after))| {
-            let line = system.rules[rule as usize].line;
-            format!("{:6} {line:6}  {}", index + 1, words::cut(&system.show(&after)))
+            row(index + 1, system.rules[rule as usize].line.to_string(), system.show(&after))
         });
-    let steps = std::iter::once(initial).chain(steps).collect();
-    TraceTable { header: vec!["  step   line  state".to_string()], steps, footer: Vec::new() }
+    let rows = std::iter::once(initial).chain(steps).collect();
+    TraceTable::of_rows(&[("step", 4), ("line", 5), ("state", 5)], 2, rows)
 }

@@ -9,51 +9,20 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The longest rule that is shown in full.
 const LONG: usize = 60;
 
-/// The rows of a trace, aligned; a row for the initial state comes first.
-pub struct Rows<'a> {
-    system: &'a dyn Pushdown,
-    trace: &'a Trace,
-    rules: BTreeMap<u32, String>,
-    widths: [usize; 4],
-}
-
-impl<'a> Rows<'a> {
-    /// The rows; `source` is the text that the lines of the trace are lines of.
-    pub fn new(system: &'a dyn Pushdown, trace: &'a Trace, source: &[u8]) -> Rows<'a> {
-        let rules = lines(source, trace.steps.iter().map(|step| step.line).collect());
-        let digits = |number: u64| number.to_string().len();
-        let last_line = rules.keys().next_back().copied().unwrap_or_default();
-        let widths = [
-            digits(trace.steps.len() as u64).max("step".len()),
-            "thread".len().max(digits(system.threads() as u64)),
-            digits(u64::from(last_line)).max("line".len()),
-            rules.values().map(|rule| rule.chars().count()).max().unwrap_or(0).max("rule".len()),
-        ];
-        Rows { system, trace, rules, widths }
-    }
-
-    /// The line above the rows.
-    pub fn header(&self) -> String {
-        self.row(["step", "thread", "line", "rule"], "state")
-    }
-
-    /// The rows, in order.
-    pub fn iter(&self) -> impl Iterator<Item = String> {
-        let initial = self.row(["0", "", "", ""], &cut(&show_state(self.system, &self.trace.initial)));
-        let steps = self.trace.steps.iter().enumerate().map(|(index, step)| self.step(index + 1, step));
-        std::iter::once(initial).chain(steps)
-    }
-
-    fn step(&self, number: usize, step: &Step) -> String {
-        let rule = self.rules.get(&step.line).map_or("", String::as_str);
-        let texts = [number, step.thread, step.line as usize].map(|number| number.to_string());
-        self.row([&texts[0], &texts[1], &texts[2], rule], &cut(&show_state(self.system, &step.state)))
-    }
-
-    fn row(&self, [step, thread, line, rule]: [&str; 4], state: &str) -> String {
-        let [a, b, c, d] = self.widths;
-        format!("  {step:>a$}  {thread:>b$}  {line:>c$}  {rule:d$}  {state}")
-    }
+/// The rows of a trace: step, thread, line, rule and state, from the initial state on. `source` is the text that the lines of the trace are
+/// lines of.
+pub fn rows(system: &dyn Pushdown, trace: &Trace, source: &[u8]) -> Vec<Vec<String>> {
+    let rules = lines(source, trace.steps.iter().map(|step| step.line).collect());
+    let none = String::new;
+    let initial = cut(&show_state(system, &trace.initial));
+    let initial = vec!["0".to_string(), none(), none(), none(), initial];
+    let step = |(index, step): (usize, &Step)| {
+        let rule = rules.get(&step.line).cloned().unwrap_or_default();
+        let [number, thread, line] =
+            [index + 1, step.thread, step.line as usize].map(|number| number.to_string());
+        vec![number, thread, line, rule, cut(&show_state(system, &step.state))]
+    };
+    std::iter::once(initial).chain(trace.steps.iter().enumerate().map(step)).collect()
 }
 
 /// These lines of a text, counted from 1, cut where they are long.

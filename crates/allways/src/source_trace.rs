@@ -1,6 +1,6 @@
 //! A counterexample in terms of the source: who did what, line by line, and what changed.
 //!
-//! A [`SourceTrace`] is the run as plain values; [`SourceTrace::table`] sets it in columns, one for each thread that takes part. What is
+//! A [`SourceTrace`] is the run as plain values; [`columns`](crate::columns) sets it for people. What is
 //! said of each step comes from the source (its text and line) and from comparing the states before and after.
 
 use crate::held::{Ended, Waiting, cycle};
@@ -75,66 +75,6 @@ impl SourceTrace {
     pub fn switches(&self) -> usize {
         self.steps.iter().filter(|step| step.switch).count()
     }
-
-    /// The run in columns: the line, one column for each thread that moves, and what changed. The first row says who is
-    /// who; a row `None` marks a context switch.
-    pub fn table(&self) -> Table<'_> {
-        let mut moving: Vec<usize> = self.steps.iter().map(|step| step.thread).collect();
-        moving.sort_unstable();
-        moving.dedup();
-        let width = |thread: &usize| {
-            let texts = self.steps.iter().filter(|step| step.thread == *thread).map(|step| &step.text);
-            texts.chain([&self.threads[*thread]]).map(|text| text.chars().count()).max().unwrap_or(0)
-        };
-        let widths = moving.iter().map(width).collect();
-        let last = self.steps.iter().map(|step| step.line).max().unwrap_or(0);
-        Table { trace: self, moving, widths, digits: last.to_string().len().max(4) }
-    }
-}
-
-/// A run in columns.
-#[derive(Debug)]
-pub struct Table<'a> {
-    trace: &'a SourceTrace,
-    moving: Vec<usize>,
-    widths: Vec<usize>,
-    digits: usize,
-}
-
-impl Table<'_> {
-    /// The names of the threads, and where they start.
-    pub fn header(&self) -> Vec<String> {
-        let names = self.moving.iter().zip(&self.widths);
-        let names = names.map(|(&thread, &width)| format!("{:width$}", self.trace.threads[thread]));
-        let names: Vec<String> = names.collect();
-        if names.is_empty() {
-            return vec![format!("  at the start: {}", self.trace.start.join(", "))];
-        }
-        let mut rows = vec![format!("  {:>1$}  {2}  changes", "line", self.digits, names.join("  "))];
-        if !self.trace.start.is_empty() {
-            let blank = " ".repeat(self.widths.iter().map(|width| width + 2).sum());
-            rows.push(format!("  {:>1$}  {blank}{2}", "", self.digits, self.trace.start.join(", ")));
-        }
-        rows.iter().map(|row| row.trim_end().to_string()).collect()
-    }
-
-    /// The rows of a step: a rule where another thread takes over, then the step.
-    pub fn rows(&self, index: usize) -> Vec<String> {
-        let step = &self.trace.steps[index];
-        let mut rows = Vec::new();
-        if step.switch {
-            let width = self.widths.iter().map(|width| width + 2).sum::<usize>() - 2;
-            rows.push(format!("  {:>1$}  {2}", "", self.digits, "-".repeat(width)));
-        }
-        let mut row = format!("  {:>1$}", step.line, self.digits);
-        for (thread, &width) in self.moving.iter().zip(&self.widths) {
-            let text = if *thread == step.thread { step.text.as_str() } else { "" };
-            row += &format!("  {text:width$}");
-        }
-        row += &format!("  {}", step.changed.join(", "));
-        rows.push(row.trim_end().to_string());
-        rows
-    }
 }
 
 /// The names of threads: `p` if there is one of the kind, else `p[0]`, `p[1]`; those started later `p#1`, `p#2`.
@@ -157,10 +97,11 @@ pub fn thread_names(encoded: &Encoded) -> Vec<String> {
     roles.iter().map(name).collect()
 }
 
-struct TraceWriter<'a> {
-    program: &'a Program,
-    source: &'a [u8],
-    threads: Vec<String>,
+/// Puts what a run does into words.
+pub(crate) struct TraceWriter<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) source: &'a [u8],
+    pub(crate) threads: Vec<String>,
 }
 
 impl TraceWriter<'_> {
@@ -218,7 +159,7 @@ impl TraceWriter<'_> {
                     changed.push(format!(
                         "{} = {}",
                         named(variable, index),
-                        self.value(variable, after, step)
+                        self.value(variable, after, &step.slots)
                     ));
                 }
             }
@@ -249,7 +190,7 @@ impl TraceWriter<'_> {
     }
 
     /// A value; one of a pointer in C as the address that it is.
-    fn plain(&self, variable: &Variable, value: Value) -> String {
+    pub(crate) fn plain(&self, variable: &Variable, value: Value) -> String {
         if let Some(name) = variable.names.as_ref().and_then(|names| names.get(usize::try_from(value).ok()?))
         {
             return name.clone();
@@ -266,11 +207,12 @@ impl TraceWriter<'_> {
         }
     }
 
-    fn value(&self, variable: &Variable, value: Value, step: &RunStep) -> String {
+    /// A value of a shared variable; of a lock, who holds it.
+    pub(crate) fn value(&self, variable: &Variable, value: Value, slots: &[Option<usize>]) -> String {
         match (variable.ty, value) {
             (Type::Lock, 0) => "free".to_string(),
             (Type::Lock, holder) => {
-                let slot = step.slots.iter().position(|thread| *thread == Some(holder as usize - 1));
+                let slot = slots.iter().position(|thread| *thread == Some(holder as usize - 1));
                 slot.map_or("held".to_string(), |slot| format!("held by {}", self.threads[slot]))
             }
             _ => self.plain(variable, value),
@@ -536,7 +478,7 @@ fn inside(expr: &Expr, spans: &mut Vec<Span>) {
     });
 }
 
-fn named(variable: &Variable, index: usize) -> String {
+pub(crate) fn named(variable: &Variable, index: usize) -> String {
     let name = variable.name.trim_start_matches('#');
     match variable.length {
         Some(_) => format!("{name}[{index}]"),
@@ -545,6 +487,6 @@ fn named(variable: &Variable, index: usize) -> String {
 }
 
 /// Whether a variable is the program's own: of those with a `#`, what is in memory from the heap.
-fn is_shown(variable: &Variable) -> bool {
+pub(crate) fn is_shown(variable: &Variable) -> bool {
     !variable.name.starts_with('#') || variable.name.starts_with(HEAP) && !variable.name[1..].contains('#')
 }

@@ -104,6 +104,11 @@ impl Stats {
         }
     }
 
+    /// The walk through the grid of bounds.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
     /// Prints everything known.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         write_cells(out, &self.cells)?;

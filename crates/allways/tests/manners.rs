@@ -121,6 +121,10 @@ fn a_statement_that_is_none_is_an_error() {
         format!("--evidence {}", harm.display()),
         format!("--smt-dump {}", harm.display()),
         format!("--witness {}", harm.display()),
+        format!("--html {}", harm.display()),
+        format!("--sarif {}", harm.display()),
+        format!("--junit {}", harm.display()),
+        "--watch".to_string(),
         "--cpp true".to_string(),
         "--solver true".to_string(),
         "/etc/hostname".to_string(),
@@ -144,4 +148,73 @@ fn a_file_that_is_not_formatted_has_a_code_of_its_own() {
     assert_eq!(allways(&format!("fmt --check {untidy}")).code, 1);
     assert_eq!(allways(&format!("fmt {untidy}")).code, 0);
     assert_eq!(allways(&format!("fmt --check {untidy}")).code, 0);
+}
+
+#[test]
+fn a_new_program_is_as_it_states() {
+    let folder = folder("new");
+    let at = |arguments: &str| Run::of(command(arguments).current_dir(&folder).output().expect("it starts"));
+    assert_eq!(at("new lock").code, 0);
+    let text = std::fs::read_to_string(folder.join("lock.aw")).expect("a program");
+    assert!(text.contains("allways check lock.aw "), "{text}");
+    assert_eq!(at("test lock.aw").code, 0);
+    assert_eq!(at("fmt --check lock.aw").code, 0);
+    let run = at("check lock.aw");
+    assert!(run.err.is_empty() && run.code == 10, "no warnings: {run:?}");
+    let again = at("new lock.aw");
+    assert_eq!(again.code, 2, "what is there stays: {again:?}");
+    assert_eq!(std::fs::read_to_string(folder.join("lock.aw")).expect("a program"), text);
+    let whole = "atomic { await !taken; taken = true; }";
+    let fixed = text.replace("    await !taken;              // waits until it is true; each statement is one step\n    taken = true;", whole);
+    assert_ne!(fixed, text);
+    file(&folder, "lock.aw", fixed.replace("worker[2]", "worker[*]"));
+    let run = at("check lock.aw");
+    assert!(run.code == 0 && run.out.contains("any number of threads"), "{run:?}");
+}
+
+#[test]
+fn shells_and_manuals_know_all_commands() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = allways(&format!("completions {shell}"));
+        assert_eq!(run.code, 0, "{run:?}");
+        for word in ["certify", "--sarif", "serve", "lsp"] {
+            let word = if shell == "fish" { word.trim_start_matches('-') } else { word };
+            assert!(run.out.contains(word), "{shell}: {word}");
+        }
+    }
+    assert_eq!(allways("completions tcl").code, 2);
+    let page = allways("man");
+    assert!(page.out.contains(".TH allways 1") && page.out.contains("allways\\-check(1)"), "{page:?}");
+    let folder = folder("man");
+    let run = Run::of(command("man").arg(&folder).output().expect("it starts"));
+    assert_eq!(run.code, 0, "{run:?}");
+    let check = std::fs::read_to_string(folder.join("allways-check.1")).expect("a page");
+    assert!(check.contains("timeout") && check.contains("sarif"), "{check}");
+    assert!(!check.contains("story"), "what is hidden is not told");
+}
+
+#[test]
+fn watching_checks_again_when_a_file_changes() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    let folder = folder("watch");
+    let path = file(&folder, "race.aw", RACE);
+    let mut watching = command("check --watch --quiet")
+        .arg(&path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut lines = BufReader::new(watching.stdout.take().expect("a pipe")).lines();
+    let mut next = || lines.next().expect("a line").expect("a text");
+    assert!(next().starts_with("unsafe: "));
+    file(&folder, "race.aw", "thread p { skip; }\n");
+    let mut line = next();
+    // A file that is being written may be seen empty, which is a program that never goes wrong.
+    if line.starts_with("unsafe: ") {
+        line = next();
+    }
+    assert!(line.starts_with("safe: "), "{line}");
+    watching.kill().expect("it runs");
+    watching.wait().expect("it ends");
 }

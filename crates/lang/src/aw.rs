@@ -35,7 +35,7 @@
 //!
 //! A text goes through `lexer`, `parser` (a tree, `ast`) and `lower`, which checks names and types and makes a
 //! [`Program`]. A text with syntax errors is not looked at any further. `format` works on tokens alone, so it cannot
-//! change what a text means.
+//! change what a text means. [`outline`] is for editors: where names are declared and used.
 
 mod ast;
 mod components;
@@ -44,6 +44,7 @@ mod format;
 mod lexer;
 mod lower;
 mod names;
+pub mod outline;
 mod parser;
 mod suggest;
 #[cfg(test)]

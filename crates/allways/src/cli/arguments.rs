@@ -40,6 +40,7 @@ pub const STATEMENTS: &str = "`allways test --help` shows what a program can sta
 
 const EXAMPLES: &str = "\
 Examples:
+  allways new lock                             a commented program to start from
   allways check lock.aw                        its assertions and properties
   allways check lock.aw --threads 3            with three threads
   allways check lock.aw --deadlock             and for deadlocks
@@ -51,6 +52,7 @@ Examples:
   allways reach lock.pds --rounds 3 --delays 2 exactly those within these bounds
   allways check - < lock.aw                    a program on standard input
   allways test locks/                          are all programs of a folder as their comments say?
+  allways check lock.aw --html lock.html       a page that shows the interleaving, or the proof
   allways check lock.pds --evidence proof      writes down why
   allways certify lock.pds proof               and checks it again, independently";
 
@@ -92,12 +94,26 @@ pub enum Command {
     Replay(Replay),
     /// Check programs against the verdicts that they state of themselves.
     Test(Test),
+    /// A page on this machine with an editor, examples and pictures; until Ctrl-C.
+    #[cfg(feature = "serve")]
+    Serve(Serve),
+    /// A language server for programs in the .aw language, on standard input and output: what editors start.
+    #[cfg(feature = "lsp")]
+    Lsp,
     /// Write a system in another notation.
     Convert(Convert),
     /// Format programs in the .aw language, in place.
     Fmt(Fmt),
     /// What each engine does.
     Engines,
+    /// Draw the reachable states of a program, or its control flow, as SVG or DOT.
+    Graph(Graph),
+    /// Write a commented program to start from.
+    New(New),
+    /// Print the completions of a shell.
+    Completions(Completions),
+    /// Print the manual page, or write those of all commands to a folder.
+    Man(Man),
 }
 
 #[derive(Args, Debug)]
@@ -115,6 +131,21 @@ pub struct Check {
     /// Of a C program: write a witness for other validators here, in GraphML if the name ends in .graphml, else in YAML.
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
+    /// Write a page here that shows the answer: the interleaving step by step, or what was proved; it needs no other file.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write what was found in all files here, as SARIF 2.1.0: for code scanning.
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+    /// Write a test report here, in the XML of JUnit: each file is a test case.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Check again whenever a file changes, until Ctrl-C.
+    #[arg(long)]
+    pub watch: bool,
+    /// Print all that a page shows, as JSON: what `serve` asks for.
+    #[arg(long, hide = true, conflicts_with = "json")]
+    pub story: bool,
     /// Of a program with tasks: run them in the order of this scheduler, with at most --delays deviations from it: bag,
     /// bounded-bag=K, round-robin, depth-first or reverse-depth-first.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "rounds", "contexts", "max_states", "max_depth"])]
@@ -238,6 +269,17 @@ pub struct Test {
     pub json: bool,
 }
 
+#[cfg(feature = "serve")]
+#[derive(Args, Debug)]
+pub struct Serve {
+    /// The port of localhost; 0 takes one that is free.
+    #[arg(long, value_name = "PORT", default_value_t = 8017)]
+    pub port: u16,
+    /// The limits of a check [default: 30s and 1G].
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
 #[derive(Args, Debug)]
 pub struct Convert {
     /// The system.
@@ -260,6 +302,69 @@ pub struct Convert {
     pub definitions: Vec<(String, Definition)>,
     #[command(flatten)]
     pub limits: Limits,
+}
+
+#[derive(Args, Debug)]
+pub struct Graph {
+    /// A program (.aw or .bp, or C in .c or .i), or rules (.pds).
+    pub file: PathBuf,
+    /// What is drawn: states, or the control flow.
+    #[arg(long, value_name = "WHAT", default_value = "states")]
+    pub of: Shown,
+    /// How; if not given, SVG if the name of the output ends in .svg, else DOT.
+    #[arg(long, value_name = "FORMAT")]
+    pub to: Option<Picture>,
+    /// Where to write it; standard output if not given.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// More states than this are drawn together where they have the same shared state.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=5000))]
+    pub max_states: usize,
+    /// Also mark deadlocks.
+    #[arg(long)]
+    pub deadlock: bool,
+    /// Of a program, how many threads; see check.
+    #[arg(long, value_name = "COUNTS")]
+    pub threads: Option<Counts>,
+    /// Of a program in the .aw language: give a constant another value; see check.
+    #[arg(long = "define", short = 'D', value_name = "NAME=VALUE", value_parser = definition)]
+    pub definitions: Vec<(String, Definition)>,
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shown {
+    /// The reachable states.
+    States,
+    /// The control flow of each procedure.
+    Control,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Picture {
+    /// The language of Graphviz.
+    Dot,
+    /// A picture.
+    Svg,
+}
+
+#[derive(Args, Debug)]
+pub struct New {
+    /// Where: NAME.aw, which must not be there yet.
+    pub name: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Args, Debug)]
+pub struct Man {
+    /// The folder, such as ~/.local/share/man/man1.
+    pub folder: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

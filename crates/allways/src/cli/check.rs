@@ -2,14 +2,19 @@
 
 use super::arguments::Check;
 use super::cluster;
+use super::diagnostics::Unanswered;
 use super::evidence::Destination;
 use super::exit::Exit;
+use super::output;
 use super::session::Session;
 use super::{Context, Failure};
 use crate::check::{CheckError, Request, check, missing_solver};
 use crate::definition::{Definition, is_definition};
+use crate::findings::{Finding, annotations, junit, sarif};
 use crate::load::{LoadError, Notation, load};
+use crate::page;
 use crate::report::Report;
+use crate::story::Story;
 use crate::witness::{Asked, NoWitness, Witness, graphml, yaml};
 use crate::words;
 use allways_c::property::Property;
@@ -20,7 +25,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Runs the command.
 pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
@@ -31,35 +36,77 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
     };
     let request = Request { engine: Some(engine), question, explain: arguments.explain };
     let mut worst = Exit::Success;
+    let json = arguments.search.json || arguments.story;
     let mut questions = Vec::new();
+    let mut findings = Vec::new();
     for file in &arguments.files {
         match asked(file, arguments, context) {
             Ok(asked) => questions.extend(asked),
-            Err(failure) => worst = worst.max(context.fail(file, arguments.search.json, &failure)),
+            Err(failure) => {
+                worst = worst.max(context.fail(file, json, &failure));
+                findings.push(Unanswered::new(file, &failure).finding());
+            }
         }
     }
     let several = questions.len() > 1 || arguments.files.len() > 1;
-    let written = [("--evidence", &arguments.search.evidence), ("--witness", &arguments.witness)];
+    let written = [
+        ("--evidence", &arguments.search.evidence),
+        ("--witness", &arguments.witness),
+        ("--html", &arguments.html),
+    ];
     if let Some((option, _)) = written.iter().find(|(_, path)| several && path.is_some()) {
         let what = format!("{option} is about one answer");
         return Err(Failure::Usage(what, "check the files, or properties, one by one".to_string()));
     }
     let destination = Destination::new(arguments.search.evidence.as_deref())?;
     let witness = Destination::new(arguments.witness.as_deref())?;
+    let html = Destination::new(arguments.html.as_deref())?;
+    let destinations = Destinations { evidence: destination, witness, html };
+    let sarif = Destination::new(arguments.sarif.as_deref())?;
+    let junit = Destination::new(arguments.junit.as_deref())?;
     Session::heed_interruptions();
     let single = questions.len() == 1 && arguments.files.len() == 1;
     for (index, asked) in questions.iter().enumerate() {
         let started = if index == 0 { context.started } else { Instant::now() };
-        let session = Arc::new(Session::new(started, arguments.search.limits, !context.quiet));
-        let job = CheckJob { arguments, request: &request, asked, single, session: &session };
-        let exit = job.run(&destination, &witness, context);
-        let exit = exit.unwrap_or_else(|failure| context.fail(&asked.file, arguments.search.json, &failure));
+        let session = Session::new(started, arguments.search.limits, !context.quiet);
+        let session = Arc::new(session.noting_growth(arguments.html.is_some() || arguments.story));
+        let pictured = arguments.html.is_some()
+            || arguments.sarif.is_some()
+            || arguments.junit.is_some()
+            || arguments.story
+            || context.annotates;
+        let job = CheckJob { arguments, request: &request, asked, single, pictured, session: &session };
+        let exit = job.run(&destinations, &mut findings, context);
+        let exit = exit.unwrap_or_else(|failure| {
+            findings.push(Unanswered::new(&asked.file, &failure).finding());
+            context.fail(&asked.file, json, &failure)
+        });
         worst = worst.max(exit);
         if exit == Exit::Interrupted {
             break;
         }
     }
+    if context.annotates {
+        annotate(&findings, json, context);
+    }
+    let text = |text: String| move |out: &mut dyn io::Write| out.write_all(text.as_bytes()).map(|()| true);
+    if arguments.sarif.is_some() {
+        sarif.write(text(format!("{:#}\n", sarif::log(&findings))), context)?;
+    }
+    if arguments.junit.is_some() {
+        junit.write(text(junit::report(&findings)), context)?;
+    }
     Ok(worst)
+}
+
+/// Says what was found as annotations of a pull request: among the output, unless that is for programs.
+fn annotate(findings: &[Finding], json: bool, context: &mut Context) {
+    for line in findings.iter().flat_map(annotations::annotations) {
+        match json {
+            true => output::complain(&format!("{line}\n")),
+            false => context.output.emit(|out| writeln!(out, "{line}")),
+        }
+    }
 }
 
 /// A file, and what is asked of it where a task definition says so.
@@ -104,6 +151,13 @@ fn asked(file: &Path, arguments: &Check, context: &mut Context) -> Result<Vec<Qu
     Ok(questions)
 }
 
+/// Where answers are written besides standard output.
+struct Destinations {
+    evidence: Destination,
+    witness: Destination,
+    html: Destination,
+}
+
 /// One file of those to be checked.
 struct CheckJob<'a> {
     arguments: &'a Check,
@@ -111,6 +165,8 @@ struct CheckJob<'a> {
     asked: &'a Question,
     /// Whether it is the only one.
     single: bool,
+    /// Whether more than the report is told.
+    pictured: bool,
     session: &'a Arc<Session>,
 }
 
@@ -120,13 +176,15 @@ struct Told {
     evidence: Receiver<io::Result<Option<Vec<u8>>>>,
     /// The same of the witness, or why there is none.
     witness: Receiver<Result<String, NoWitness>>,
+    /// What a page shows.
+    story: Receiver<Story>,
 }
 
 impl CheckJob<'_> {
     fn run(
         &self,
-        destination: &Destination,
-        witness: &Destination,
+        destinations: &Destinations,
+        findings: &mut Vec<Finding>,
         context: &mut Context,
     ) -> Result<Exit, Failure> {
         if self.arguments.witness.is_some() && !matches!(Notation::of(&self.asked.file).ending, "c" | "i") {
@@ -146,7 +204,8 @@ impl CheckJob<'_> {
         let loaded = match self.session.reading(move || load(file, &options, &Budget::unlimited())) {
             Err(LoadError::Stopped(reason)) => {
                 let engine = self.request.engine.map_or("", |engine| engine.info().name);
-                return Ok(self.tell(Report::not_read(&self.asked.file, engine, &reason), context));
+                let report = Report::not_read(&self.asked.file, engine, &reason);
+                return self.tell_without_evidence(report, destinations, findings, context);
             }
             loaded => loaded?,
         };
@@ -162,15 +221,20 @@ impl CheckJob<'_> {
         let (session, request) = (Arc::clone(self.session), self.request.clone());
         let wanted = self.arguments.search.evidence.is_some();
         let witness_path = self.arguments.witness.clone();
+        let pictured = self.pictured;
         let working = move |sender: Sender<Result<Told, CheckError>>| {
             let mut checked = match session.budgeted(|budget| check(&task, &request, budget)) {
                 Ok(checked) => checked,
                 // Nobody waits any more if this fails; so in what follows.
                 Err(error) => return drop(sender.send(Err(error))),
             };
-            let ((later, evidence), (telling, told)) = (channel(), channel());
+            let ((later, evidence), (telling, told), (showing, story)) = (channel(), channel(), channel());
             let report = std::mem::take(&mut checked.report);
-            let _ = sender.send(Ok(Told { report, evidence, witness: told }));
+            let pictured = pictured.then(|| report.clone());
+            let _ = sender.send(Ok(Told { report, evidence, witness: told, story }));
+            if let Some(report) = pictured {
+                let _ = showing.send(Story::new(&checked, &report, session.growth()));
+            }
             if wanted {
                 let mut bytes = Vec::new();
                 let written = checked.write_evidence(&mut bytes);
@@ -192,12 +256,18 @@ impl CheckJob<'_> {
             Ok(told) => told?,
             Err(reason) => {
                 let engine = self.request.engine.map_or("", |engine| engine.info().name);
-                return Ok(self.tell(Report::not_finished(&name, engine, &reason), context));
+                let report = Report::not_finished(&name, engine, &reason);
+                return self.tell_without_evidence(report, destinations, findings, context);
             }
         };
-        let exit = self.tell(told.report, context);
+        let report = self.completed(told.report);
+        let exit = self.tell(&report, context);
+        if self.pictured {
+            let story = told.story.recv().expect("a check that has a report gives its story");
+            self.show(story, &report, &destinations.html, findings, context)?;
+        }
         let evidence = || told.evidence.recv().expect("a check that has a report gives its evidence");
-        destination.write(
+        destinations.evidence.write(
             |out| evidence()?.map_or(Ok(false), |bytes| out.write_all(&bytes).map(|()| true)),
             context,
         )?;
@@ -205,7 +275,10 @@ impl CheckJob<'_> {
             let text =
                 told.witness.recv().expect("a check that has a report says whether there is a witness");
             match text {
-                Ok(text) => witness.write(|out| out.write_all(text.as_bytes()).map(|()| true), context)?,
+                Ok(text) => {
+                    let witness = &destinations.witness;
+                    witness.write(|out| out.write_all(text.as_bytes()).map(|()| true), context)?;
+                }
                 Err(why) => context.printer.note(&format!("no witness is written: {why}")),
             }
         }
@@ -243,20 +316,62 @@ impl CheckJob<'_> {
         Err(Failure::Usage(what, help))
     }
 
-    /// Renders a report.
-    fn tell(&self, mut report: Report, context: &mut Context) -> Exit {
-        let search = &self.arguments.search;
-        if search.stats {
+    /// Tells of a check that was given up.
+    fn tell_without_evidence(
+        &self,
+        report: Report,
+        destinations: &Destinations,
+        findings: &mut Vec<Finding>,
+        context: &mut Context,
+    ) -> Result<Exit, Failure> {
+        let report = self.completed(report);
+        let exit = self.tell(&report, context);
+        if self.pictured {
+            self.show(Story::of_report(&report), &report, &destinations.html, findings, context)?;
+        }
+        Ok(exit)
+    }
+
+    /// Writes the page of a check, if it is wanted, and notes what was found.
+    fn show(
+        &self,
+        story: Story,
+        report: &Report,
+        html: &Destination,
+        findings: &mut Vec<Finding>,
+        context: &mut Context,
+    ) -> Result<(), Failure> {
+        let story = Story { time: words::duration(Duration::from_secs_f64(report.seconds)), ..story };
+        let written = html.write(
+            |out| out.write_all(page::page(&story, report.table.as_ref()).as_bytes()).map(|()| true),
+            context,
+        );
+        if self.arguments.story {
+            context.output.json(&story);
+        }
+        findings.push(Finding::new(report, story));
+        written
+    }
+
+    /// A report with what only the session knows.
+    fn completed(&self, mut report: Report) -> Report {
+        if self.arguments.search.stats {
             report = report.with_stats();
         }
         report.seconds = self.session.elapsed().as_secs_f64();
         report.peak_bytes = self.session.peak();
         report.property = self.asked.property.as_ref().map(|(name, _)| name.clone());
         report.expected = self.asked.expected.map(|holds| if holds { "safe" } else { "unsafe" });
-        if search.json {
-            context.output.json(&report);
-        } else {
-            context.output.verdict(report.verdict, &report.headline(self.session.elapsed()));
+        report
+    }
+
+    /// Renders a report.
+    fn tell(&self, report: &Report, context: &mut Context) -> Exit {
+        if self.arguments.search.json {
+            context.output.json(report);
+        } else if !self.arguments.story {
+            let took = Duration::from_secs_f64(report.seconds);
+            context.output.verdict(report.verdict, &report.headline(took));
             let of = report.property.as_ref().map(|name| format!("of {name}"));
             let expected = report.expected.map(|expected| match report.verdict {
                 verdict if verdict == expected => "as expected".to_string(),
@@ -268,7 +383,7 @@ impl CheckJob<'_> {
                 context.output.emit(|out| writeln!(out, "  {}", said.join(", ")));
             }
             let table = report.table.iter().filter(|_| !context.quiet && self.single);
-            let lines = table.flat_map(|table| table.lines());
+            let lines = table.flat_map(|table| table.lines(context.width));
             context.output.emit(|out| {
                 lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
                 if let Some(stats) = &report.stats {

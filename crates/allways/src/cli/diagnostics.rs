@@ -5,6 +5,7 @@
 
 use super::exit::Exit;
 use super::{Failure, output};
+use crate::findings::{self, Finding};
 use crate::load::{LoadError, SourceDiagnostics};
 use crate::words;
 use allways_lang::diagnostic::{Diagnostic, Severity};
@@ -60,6 +61,21 @@ impl Unanswered {
             }
         };
         Unanswered { file: words::path(file), verdict: "error", errors }
+    }
+
+    /// The same as a finding.
+    pub fn finding(self) -> Finding {
+        let complaints = self.errors.into_iter().map(|error| {
+            let place = error.line.zip(error.column).map(|(line, column)| (line as u32, column as u32));
+            let help = error.help.map(|help| format!("; help: {help}")).unwrap_or_default();
+            findings::Complaint { message: error.message + &help, place }
+        });
+        Finding {
+            file: self.file,
+            verdict: self.verdict,
+            complaints: complaints.collect(),
+            ..Finding::default()
+        }
     }
 }
 

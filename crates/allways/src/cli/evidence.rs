@@ -246,8 +246,9 @@ pub fn walk(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> 
             Exit::Rejected
         }
     };
-    if !context.quiet && !table.header.is_empty() {
-        step_through(&table.header.join("\n"), &table.steps, context);
+    if !context.quiet && !table.is_empty() {
+        let (header, steps) = table.set(context.width);
+        step_through(&header.join("\n"), &steps, context);
         table.footer.iter().for_each(|line| context.output.emit(|out| writeln!(out, "{line}")));
     }
     Ok(exit)

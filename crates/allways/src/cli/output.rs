@@ -1,9 +1,13 @@
 //! Standard output, whose reader may go away, and standard error.
 
 use super::arguments::Color;
+use crate::columns::WIDTH;
 use serde::Serialize;
 use std::env;
 use std::io::{self, BufWriter, IsTerminal, Write};
+
+/// Traces are not made narrower than this, however narrow the terminal is.
+const NARROWEST: usize = 40;
 
 /// Standard output. The first failure to write is kept, and nothing is written after it.
 pub struct Output {
@@ -36,7 +40,7 @@ impl Output {
         self.emit(|out| {
             if colored {
                 let color = match word {
-                    "safe" | "converged" | "accepted" | "bounded" | "as stated" | "passed" => 32,
+                    "safe" | "converged" | "accepted" | "bounded" | "as stated" | "passed" | "serving" => 32,
                     "unsafe" | "rejected" | "otherwise" | "failed" => 31,
                     _ => 33,
                 };
@@ -70,6 +74,13 @@ impl Output {
 /// Writes to standard error. There is nowhere to complain if that fails.
 pub fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// How many columns there are: those that `COLUMNS` says, else those of the terminal, else 80.
+pub fn width() -> usize {
+    let said = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    said.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(WIDTH).max(NARROWEST)
 }
 
 /// Whether to colour standard output.

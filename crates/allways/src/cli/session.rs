@@ -12,7 +12,7 @@ use std::io::Read;
 use std::panic;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, Once, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,8 @@ pub struct Session {
     /// What may be used if no limit is given, where that is known.
     available: Option<usize>,
     progress: Option<ProgressLine>,
+    /// How many states were stored when, if that is wanted.
+    growth: Option<Mutex<Growth>>,
     /// The thread that did the last piece of work and waits for the next: to start one takes longer than a small check.
     idle: Mutex<Option<Worker>>,
 }
@@ -70,11 +72,29 @@ impl Session {
     pub fn new(started: Instant, limits: Limits, progress: bool) -> Session {
         let available = available().map(|bytes| bytes / 5 * 4);
         let progress = ProgressLine::new(progress);
-        Session { started, limits, meter: Meter::new(), available, progress, idle: Mutex::new(None) }
+        let (meter, idle) = (Meter::new(), Mutex::new(None));
+        Session { started, limits, meter, available, progress, growth: None, idle }
+    }
+
+    /// The same, and notes how many states are stored when.
+    pub fn noting_growth(self, wanted: bool) -> Session {
+        Session { growth: wanted.then(Mutex::default), ..self }
+    }
+
+    /// States stored after so many seconds: the most of any engine at a time.
+    pub fn growth(&self) -> Vec<(f64, usize)> {
+        let growth = self.growth.as_ref().map(|growth| growth.lock().unwrap_or_else(PoisonError::into_inner));
+        growth.map(|growth| growth.samples.clone()).unwrap_or_default()
     }
 
     /// From now on an interruption (Ctrl-C, or a request to terminate) is noted by the [`Budget`]; a second one ends the process.
     pub fn heed_interruptions() {
+        // A second handler would take the first interruption for the second.
+        static ONCE: Once = Once::new();
+        ONCE.call_once(Session::handle_signals);
+    }
+
+    fn handle_signals() {
         let status = i32::from(super::Exit::Interrupted.code());
         for signal in [SIGINT, SIGTERM] {
             // The order counts: the first signal finds the flag unset. Without a handler a signal ends the process, which is right
@@ -94,6 +114,9 @@ impl Session {
         let tell = |progress: &Progress| {
             if let Some(line) = &self.progress {
                 line.show(progress, self.meter.resident());
+            }
+            if let Some(Ok(mut growth)) = self.growth.as_ref().map(Mutex::try_lock) {
+                growth.note(self.started.elapsed().as_secs_f64(), progress.states);
             }
         };
         let used = || self.meter.resident();
@@ -181,6 +204,32 @@ impl Session {
     /// The largest resident set up to now, in bytes.
     pub fn peak(&self) -> usize {
         self.meter.peak()
+    }
+}
+
+/// How many states were stored when. Invariant: at most [`Growth::MOST`] samples, `apart` seconds or more from each other.
+#[derive(Default)]
+struct Growth {
+    samples: Vec<(f64, usize)>,
+    apart: f64,
+}
+
+impl Growth {
+    const MOST: usize = 256;
+
+    fn note(&mut self, seconds: f64, states: usize) {
+        match self.samples.last_mut() {
+            Some((last, most)) if seconds < *last + self.apart => *most = states.max(*most),
+            _ => self.samples.push((seconds, states)),
+        }
+        if self.samples.len() > Growth::MOST {
+            let mut even = false;
+            self.samples.retain(|_| {
+                even = !even;
+                even
+            });
+            self.apart = (2.0 * self.apart).max(seconds / Growth::MOST as f64);
+        }
     }
 }
 
@@ -322,6 +371,21 @@ mod tests {
         for text in ["", "G", "-1G", "1e3", "4X", "4i", "4GG", "nan"] {
             assert!(read_bytes(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn growth_is_noted_with_few_samples() {
+        let mut growth = Growth::default();
+        for tick in 0..100_000 {
+            growth.note(f64::from(tick) / 1000.0, tick as usize);
+        }
+        assert!(
+            (Growth::MOST / 4..=Growth::MOST).contains(&growth.samples.len()),
+            "{}",
+            growth.samples.len()
+        );
+        assert!(growth.samples.is_sorted_by(|one, other| one.0 < other.0 && one.1 < other.1));
+        assert!(growth.samples.last().is_some_and(|(seconds, _)| *seconds > 95.0));
     }
 
     #[test]

@@ -178,20 +178,21 @@ impl Statements {
             Failure::Usage(format!("{}: {first}", words::path(file)), STATEMENTS.to_string())
         })?;
         let Command::Check(mut arguments) = parsed.command else { unreachable!("`check` is the command") };
-        let Check { files, smt, search, witness, workers, .. } = &arguments;
-        let acts = smt.solver.is_some() || smt.smt_dump.is_some() || search.start.cpp.is_some();
+        let Check { files, smt, search, witness, html, sarif, junit, watch, workers, .. } = &arguments;
+        let acts = *watch || smt.solver.is_some() || smt.smt_dump.is_some() || search.start.cpp.is_some();
         let Workers { hosts, checkpoint, resume, spill, .. } = workers;
-        let places = [&search.evidence, witness, hosts, checkpoint, resume, spill];
+        let places = [&search.evidence, witness, html, sarif, junit, hosts, checkpoint, resume, spill];
         if acts || places.into_iter().any(Option::is_some) || files.len() > 1 {
             let what = "a comment cannot name commands, files to be written, or other files to be checked";
-            let help = "leave out --solver, --smt-dump, --cpp, --evidence, --witness, --hosts, --checkpoint, --resume and --spill; \
+            let help = "leave out --solver, --smt-dump, --cpp, --evidence, --witness, --html, --sarif, --junit, --watch, --hosts, \
+                        --checkpoint, --resume and --spill; \
                         give them to `allways check`";
             return Err(Failure::Usage(format!("{}: {what}", words::path(file)), help.to_string()));
         }
         arguments.search.limits = arguments.search.limits.or(limits);
         let answer = Buffer::default();
         let mut output = Output::to(Box::new(answer.clone()), false);
-        let mut inner = Context { output: &mut output, started, ..*context };
+        let mut inner = Context { output: &mut output, started, annotates: false, ..*context };
         let exit = check::run(&arguments, &mut inner)?;
         let answer: Value = serde_json::from_slice(&answer.take()).unwrap_or_default();
         let verdict = answer["verdict"].as_str().unwrap_or("error").to_string();

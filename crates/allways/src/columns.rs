@@ -1,0 +1,359 @@
+//! Counterexamples in columns that fit the width of a terminal.
+//!
+//! Of a program there is a column for each thread that moves. Where the columns are too wide together, all of them get narrower until
+//! they fit, and texts go on in the next line of their cell; where they would get narrower than a dozen characters, since many threads move, the
+//! threads stand below each other instead, each under its name where it takes over. No text is left out.
+
+use crate::source_trace::SourceTrace;
+
+/// The width where there is no terminal.
+pub const WIDTH: usize = 80;
+
+/// The narrowest column of texts.
+const LEAST: usize = 12;
+
+/// A counterexample, for people.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TraceTable {
+    body: Body,
+    /// What stands below the steps.
+    pub footer: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Body {
+    /// The run of a program.
+    Source(SourceTrace),
+    /// Rows with these titles, so many of which, from the left, are of numbers; each with its least width.
+    Rows { titles: Vec<(&'static str, usize)>, numbers: usize, rows: Vec<Vec<String>> },
+}
+
+impl Default for Body {
+    fn default() -> Body {
+        Body::Rows { titles: Vec::new(), numbers: 0, rows: Vec::new() }
+    }
+}
+
+impl TraceTable {
+    /// The run of a program.
+    pub fn of_source(source: &SourceTrace) -> TraceTable {
+        let ending = [&source.end].into_iter().chain(&source.notes);
+        TraceTable {
+            body: Body::Source(source.clone()),
+            footer: ending.map(|line| format!("  {line}")).collect(),
+        }
+    }
+
+    /// Rows with these titles and least widths; the first columns are of numbers.
+    pub fn of_rows(titles: &[(&'static str, usize)], numbers: usize, rows: Vec<Vec<String>>) -> TraceTable {
+        TraceTable { body: Body::Rows { titles: titles.to_vec(), numbers, rows }, footer: Vec::new() }
+    }
+
+    /// Whether there is nothing to be shown.
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.body, Body::Rows { rows, .. } if rows.is_empty())
+    }
+
+    /// Keeps so many steps from the start.
+    pub fn truncate(&mut self, steps: usize) {
+        match &mut self.body {
+            Body::Source(source) => source.steps.truncate(steps),
+            Body::Rows { rows, .. } => rows.truncate(steps),
+        }
+    }
+
+    /// What stands above the steps, and the lines of each step, within a width.
+    pub fn set(&self, width: usize) -> (Vec<String>, Vec<String>) {
+        match &self.body {
+            Body::Source(source) => Setting::new(source, width).set(),
+            Body::Rows { titles, numbers, rows } => set_rows(titles, *numbers, rows, width),
+        }
+    }
+
+    /// All lines within a width.
+    pub fn lines(&self, width: usize) -> Vec<String> {
+        if self.is_empty() {
+            return self.footer.clone();
+        }
+        let (header, steps) = self.set(width);
+        let steps = steps.iter().flat_map(|step| step.split('\n').map(str::to_string));
+        header.into_iter().chain(steps).chain(self.footer.iter().cloned()).collect()
+    }
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The texts of a cell, none longer than the width: broken between words where that is possible.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    if length(text) <= width {
+        return vec![text.to_string()];
+    }
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let mut word = word;
+        loop {
+            let line = lines.last_mut().expect("there is one");
+            let used = length(line);
+            let space = usize::from(used > 0);
+            if used + space + length(word) <= width {
+                if space > 0 {
+                    line.push(' ');
+                }
+                line.push_str(word);
+                break;
+            }
+            if used > 0 {
+                lines.push(String::new());
+                continue;
+            }
+            let (cut, _) = word.char_indices().nth(width).unwrap_or((word.len(), ' '));
+            line.push_str(&word[..cut]);
+            word = &word[cut..];
+            lines.push(String::new());
+        }
+    }
+    if lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// One row: cells side by side, two spaces between them, as many lines as the longest needs.
+fn row(cells: &[String], widths: &[usize], numbers: usize) -> Vec<String> {
+    let cells: Vec<Vec<String>> =
+        cells.iter().zip(widths).map(|(cell, &width)| wrapped(cell, width)).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |number: usize| {
+        let mut line = String::new();
+        for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            let text = cell.get(number).map_or("", String::as_str);
+            line += &match column < numbers {
+                true => format!("  {text:>width$}"),
+                false => format!("  {text:width$}"),
+            };
+        }
+        line.trim_end().to_string()
+    };
+    (0..height).map(line).collect()
+}
+
+/// The widths of columns of texts so that they take this room together, if that can be with [`LEAST`] for each.
+fn fitting(naturals: &[usize], room: usize) -> Option<Vec<usize>> {
+    let within = |cap: usize| naturals.iter().map(|&natural| natural.min(cap)).sum::<usize>() <= room;
+    let most = naturals.iter().copied().max().unwrap_or(0);
+    let cap = (LEAST.min(most)..=most).rev().find(|&cap| within(cap))?;
+    Some(naturals.iter().map(|&natural| natural.min(cap)).collect())
+}
+
+fn set_rows(
+    titles: &[(&'static str, usize)],
+    numbers: usize,
+    rows: &[Vec<String>],
+    width: usize,
+) -> (Vec<String>, Vec<String>) {
+    let natural = |column: usize| {
+        let texts = rows.iter().map(|row| length(&row[column]));
+        texts.max().unwrap_or(0).max(titles[column].0.len()).max(titles[column].1)
+    };
+    let mut widths: Vec<usize> = (0..titles.len()).map(natural).collect();
+    let fixed: usize = widths[..numbers].iter().sum::<usize>() + 2 * widths.len();
+    let room = width.saturating_sub(fixed).max(LEAST * (widths.len() - numbers));
+    if let Some(fitting) = fitting(&widths[numbers..], room) {
+        widths.splice(numbers.., fitting);
+    }
+    let header: Vec<String> = titles.iter().map(|(title, _)| title.to_string()).collect();
+    let steps = rows.iter().map(|cells| row(cells, &widths, numbers).join("\n"));
+    (row(&header, &widths, numbers), steps.collect())
+}
+
+/// How the run of a program is set.
+struct Setting<'a> {
+    trace: &'a SourceTrace,
+    /// The threads that move.
+    moving: Vec<usize>,
+    /// Whether each has a column; else they stand below each other.
+    beside: bool,
+    /// The widths of the columns: lines, then texts, then what changes.
+    widths: Vec<usize>,
+}
+
+impl<'a> Setting<'a> {
+    fn new(trace: &'a SourceTrace, width: usize) -> Setting<'a> {
+        let mut moving: Vec<usize> = trace.steps.iter().map(|step| step.thread).collect();
+        moving.sort_unstable();
+        moving.dedup();
+        let last = trace.steps.iter().map(|step| step.line).max().unwrap_or(0);
+        let digits = last.to_string().len().max("line".len());
+        let text = |thread: &usize| {
+            let texts =
+                trace.steps.iter().filter(|step| step.thread == *thread).map(|step| length(&step.text));
+            texts.max().unwrap_or(0).max(length(&trace.threads[*thread]))
+        };
+        let changes = trace.steps.iter().map(|step| length(&step.changed.join(", ")));
+        let changes = changes.max().unwrap_or(0).max(length(&trace.start.join(", "))).max("changes".len());
+        let naturals: Vec<usize> = moving.iter().map(text).chain([changes]).collect();
+        let room = |columns: usize| width.saturating_sub(digits + 2 * (columns + 1));
+        let beside = fitting(&naturals, room(naturals.len()));
+        let widths = beside.clone().unwrap_or_else(|| {
+            let texts = naturals[..moving.len()].iter().copied().max().unwrap_or(0).max("step".len());
+            fitting(&[texts, changes], room(2)).unwrap_or(vec![LEAST, LEAST])
+        });
+        let widths = std::iter::once(digits).chain(widths).collect();
+        Setting { trace, moving, beside: beside.is_some(), widths }
+    }
+
+    fn set(&self) -> (Vec<String>, Vec<String>) {
+        (self.header(), (0..self.trace.steps.len()).map(|step| self.step(step).join("\n")).collect())
+    }
+
+    /// A row of the table: a line, a text in the column of a thread, what changed.
+    fn row(&self, line: &str, texts: impl Iterator<Item = String>, changes: &str) -> Vec<String> {
+        let cells: Vec<String> =
+            std::iter::once(line.to_string()).chain(texts).chain([changes.to_string()]).collect();
+        row(&cells, &self.widths, 1)
+    }
+
+    fn header(&self) -> Vec<String> {
+        let start = self.trace.start.join(", ");
+        if self.moving.is_empty() {
+            let room = self.widths[0] + self.widths[1];
+            return wrapped(&format!("at the start: {start}"), room.max(WIDTH))
+                .iter()
+                .map(|line| format!("  {line}"))
+                .collect();
+        }
+        let names: Vec<String> = match self.beside {
+            true => self.moving.iter().map(|&thread| self.trace.threads[thread].clone()).collect(),
+            false => vec!["step".to_string()],
+        };
+        let blank = names.iter().map(|_| String::new()).collect::<Vec<String>>();
+        let mut rows = self.row("line", names.into_iter(), "changes");
+        if !start.is_empty() {
+            rows.extend(self.row("", blank.into_iter(), &start));
+        }
+        rows
+    }
+
+    /// The lines of a step: where another thread takes over, a rule or its name; then the step.
+    fn step(&self, index: usize) -> Vec<String> {
+        let step = &self.trace.steps[index];
+        let mut rows = Vec::new();
+        if self.beside {
+            if step.switch {
+                let texts = &self.widths[1..self.widths.len() - 1];
+                let width = texts.iter().map(|width| width + 2).sum::<usize>() - 2;
+                rows.push(format!("  {:>1$}  {2}", "", self.widths[0], "-".repeat(width)));
+            }
+        } else if step.switch || index == 0 {
+            rows.push(format!("  {}:", self.trace.threads[step.thread]));
+        }
+        let text = |thread: &usize| if *thread == step.thread { step.text.clone() } else { String::new() };
+        let texts: Vec<String> = match self.beside {
+            true => self.moving.iter().map(text).collect(),
+            false => vec![step.text.clone()],
+        };
+        rows.extend(self.row(&step.line.to_string(), texts.into_iter(), &step.changed.join(", ")));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source_trace::SourceStep;
+
+    fn trace(threads: usize, steps: usize, text: &str) -> SourceTrace {
+        let step = |index: usize| SourceStep {
+            thread: index / 3 % threads,
+            switch: index > 0 && index.is_multiple_of(3),
+            line: 10 + (index % 3) as u32,
+            column: 1,
+            text: format!("{text} {}", index % 3),
+            changed: if index.is_multiple_of(2) {
+                vec![format!("slot[{}] = {index}", index % 6)]
+            } else {
+                Vec::new()
+            },
+        };
+        SourceTrace {
+            threads: (0..threads).map(|thread| format!("worker[{thread}]")).collect(),
+            start: (0..6).map(|slot| format!("slot[{slot}] = 0")).collect(),
+            steps: (0..steps).map(step).collect(),
+            end: "line 12: violated".to_string(),
+            line: Some(12),
+            notes: Vec::new(),
+            kind: "never",
+        }
+    }
+
+    #[test]
+    fn words_are_kept_whole_where_they_fit() {
+        assert_eq!(wrapped("one two three", 20), ["one two three"]);
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
+        assert_eq!(wrapped("abcdefgh", 4), ["abcd", "efgh"]);
+        assert_eq!(wrapped("é→😀é→😀", 3), ["é→😀", "é→😀"]);
+    }
+
+    #[test]
+    fn columns_get_narrower_together() {
+        assert_eq!(fitting(&[10, 40, 30], 80), Some(vec![10, 40, 30]));
+        assert_eq!(fitting(&[10, 40, 30], 60), Some(vec![10, 25, 25]));
+        assert_eq!(fitting(&[40, 40, 40], 30), None);
+        assert_eq!(fitting(&[3, 4], 7), Some(vec![3, 4]), "narrow ones need no more");
+    }
+
+    /// Every line fits, and what is read from top to bottom, cell by cell, is all there is.
+    #[test]
+    fn nothing_is_wider_than_the_terminal_and_nothing_is_lost() {
+        for (threads, text) in [
+            (1, "x"),
+            (2, "await turn == self && !other.ready"),
+            (4, "counter = counter + 1"),
+            (9, "a long statement"),
+        ] {
+            let trace = trace(threads, 40, text);
+            for width in [40, 60, 80, 132, 400] {
+                let lines = TraceTable::of_source(&trace).lines(width);
+                assert!(lines.iter().all(|line| length(line) <= width), "{width}: {lines:#?}");
+                let shown: String = lines.concat().split_whitespace().collect();
+                let words = trace
+                    .steps
+                    .iter()
+                    .flat_map(|step| step.changed.iter())
+                    .filter(|word| width >= 80 && !shown.contains(&word.replace(' ', "")));
+                assert_eq!(words.collect::<Vec<_>>(), Vec::<&String>::new(), "{width}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_hundred_steps_of_six_threads_are_readable_in_eighty_columns() {
+        let lines = TraceTable::of_source(&trace(6, 200, "next = (next + 1) % size, at step")).lines(80);
+        assert!(lines.iter().all(|line| length(line) <= 80));
+        let expected = [
+            "  line  step                                 changes",
+            "                                             slot[0] = 0, slot[1] = 0, slot[2] =",
+            "                                             0, slot[3] = 0, slot[4] = 0,",
+            "                                             slot[5] = 0",
+            "  worker[0]:",
+            "    10  next = (next + 1) % size, at step 0  slot[0] = 0",
+            "    11  next = (next + 1) % size, at step 1",
+            "    12  next = (next + 1) % size, at step 2  slot[2] = 2",
+            "  worker[1]:",
+            "    10  next = (next + 1) % size, at step 0",
+            "    11  next = (next + 1) % size, at step 1  slot[4] = 4",
+            "    12  next = (next + 1) % size, at step 2",
+        ];
+        assert_eq!(lines[..12], expected);
+        assert_eq!(
+            lines.iter().filter(|line| line.starts_with("  worker[")).count(),
+            67,
+            "one for each context"
+        );
+        assert_eq!(lines.last().map(String::as_str), Some("  line 12: violated"));
+    }
+}

@@ -1,0 +1,296 @@
+//! `allways lsp`: a language server for programs in the `.aw` language.
+//!
+//! It keeps the text of each open document, says what is wrong with it after every change, and answers questions about it from its
+//! [outline](allways_lang::aw::outline); all of that takes a fraction of a millisecond, so it is done anew each time. A check takes
+//! longer: it runs in a process of its own ([`jobs`](crate::jobs)), and what it finds stays beside the other remarks until the text changes.
+//!
+//! Read in this order: `text`, places as editors count them; `answers`, what is said about a text; then this file, who asks what.
+
+mod answers;
+mod text;
+
+use crate::jobs::{Jobs, Limits, Order, Outcome};
+use lsp_server::{Connection, ErrorCode, ExtractError, Message, Notification, Request, RequestId, Response};
+use lsp_types::notification::{
+    Cancel, DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _,
+    PublishDiagnostics, ShowMessage,
+};
+use lsp_types::request::{
+    CodeActionRequest, CodeLensRequest, DocumentSymbolRequest, ExecuteCommand, Formatting, GotoDefinition,
+    HoverRequest, PrepareRenameRequest, References, Rename, Request as _,
+};
+use lsp_types::{
+    CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeLensOptions, Diagnostic,
+    ExecuteCommandOptions, HoverProviderCapability, MessageType, NumberOrString, OneOf,
+    PublishDiagnosticsParams, RenameOptions, ServerCapabilities, ShowMessageParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, Uri, WorkDoneProgressOptions,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+use text::Text;
+
+/// The command of the code lens.
+const CHECK: &str = "allways.check";
+
+/// What a check may take.
+const LIMITS: Limits = Limits { time: Duration::from_secs(60), memory: 2 << 30 };
+
+/// Serves an editor on standard input and output until it says that it is done, or goes. `program` is run for each check.
+pub fn run(program: PathBuf) -> io::Result<()> {
+    let (connection, threads) = Connection::stdio();
+    let failed = |error: lsp_server::ProtocolError| io::Error::other(error.to_string());
+    let capabilities = serde_json::to_value(capabilities())?;
+    let (id, _) = connection.initialize_start().map_err(failed)?;
+    let about = json!({ "name": "allways", "version": env!("CARGO_PKG_VERSION") });
+    let told = json!({ "capabilities": capabilities, "serverInfo": about });
+    connection.initialize_finish(id, told).map_err(failed)?;
+    let server = Server {
+        jobs: Arc::new(Jobs::new(program, LIMITS)),
+        documents: Arc::default(),
+        checks: Arc::default(),
+        connection: &connection,
+    };
+    let served = server.serve();
+    server.jobs.stop();
+    drop(server);
+    drop(connection);
+    served.and(threads.join())
+}
+
+fn capabilities() -> ServerCapabilities {
+    let none = WorkDoneProgressOptions::default();
+    let fixes = CodeActionOptions {
+        code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+        ..CodeActionOptions::default()
+    };
+    ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: none,
+        })),
+        code_action_provider: Some(CodeActionProviderCapability::Options(fixes)),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: None }),
+        execute_command_provider: Some(ExecuteCommandOptions {
+            commands: vec![CHECK.to_string()],
+            work_done_progress_options: none,
+        }),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// A document that is open.
+struct Document {
+    text: Text,
+    version: i32,
+    /// What a check of this text has found.
+    found: Vec<Diagnostic>,
+}
+
+type Documents = Arc<Mutex<HashMap<Uri, Document>>>;
+
+struct Server<'a> {
+    connection: &'a Connection,
+    documents: Documents,
+    jobs: Arc<Jobs>,
+    /// Requests for checks that are running, and the sessions of these.
+    checks: Arc<Mutex<HashMap<RequestId, String>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Server<'_> {
+    fn serve(&self) -> io::Result<()> {
+        for message in &self.connection.receiver {
+            match message {
+                Message::Request(request) => {
+                    let done = self.connection.handle_shutdown(&request);
+                    if done.map_err(|error| io::Error::other(error.to_string()))? {
+                        return Ok(());
+                    }
+                    self.request(request);
+                }
+                Message::Notification(notification) => self.notification(notification),
+                Message::Response(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends something. That the editor has gone shows when nothing comes from it any more.
+    fn send(&self, message: impl Into<Message>) {
+        let _ = self.connection.sender.send(message.into());
+    }
+
+    fn request(&self, request: Request) {
+        let id = request.id.clone();
+        let answer = match request.method.as_str() {
+            HoverRequest::METHOD => self.about(request, answers::hover),
+            GotoDefinition::METHOD => self.about(request, answers::definition),
+            References::METHOD => self.about(request, answers::references),
+            DocumentSymbolRequest::METHOD => self.about(request, answers::symbols),
+            Formatting::METHOD => self.about(request, answers::formatting),
+            PrepareRenameRequest::METHOD => self.about(request, answers::prepare_rename),
+            Rename::METHOD => self.about(request, answers::rename),
+            CodeActionRequest::METHOD => self.about(request, answers::fixes),
+            CodeLensRequest::METHOD => {
+                self.about(request, |text, params| answers::lenses(text, params, CHECK))
+            }
+            ExecuteCommand::METHOD => match self.check(request) {
+                Ok(()) => return,
+                Err(why) => Err((ErrorCode::InvalidParams, why)),
+            },
+            other => Err((ErrorCode::MethodNotFound, format!("{other} is not known"))),
+        };
+        self.send(match answer {
+            Ok(value) => Response::new_ok(id, value),
+            Err((code, why)) => Response::new_err(id, code as i32, why),
+        });
+    }
+
+    /// Answers a question about a document.
+    fn about<P: DeserializeOwned + answers::About, R: Serialize>(
+        &self,
+        request: Request,
+        answer: impl FnOnce(&Text, &P) -> Result<R, String>,
+    ) -> Result<Value, (ErrorCode, String)> {
+        let params: P = serde_json::from_value(request.params)
+            .map_err(|error| (ErrorCode::InvalidParams, error.to_string()))?;
+        let documents = lock(&self.documents);
+        let Some(document) = documents.get(params.uri()) else {
+            return Err((ErrorCode::InvalidParams, "this document is not open".to_string()));
+        };
+        let answer = answer(&document.text, &params).map_err(|why| (ErrorCode::RequestFailed, why))?;
+        serde_json::to_value(answer).map_err(|error| (ErrorCode::InternalError, error.to_string()))
+    }
+
+    fn notification(&self, notification: Notification) {
+        let method = notification.method.clone();
+        match method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                if let Ok(opened) = params::<DidOpenTextDocument>(notification) {
+                    let document = opened.text_document;
+                    self.keep(document.uri, document.text, document.version);
+                }
+            }
+            DidChangeTextDocument::METHOD => {
+                if let Ok(mut changed) = params::<DidChangeTextDocument>(notification)
+                    && let Some(last) = changed.content_changes.pop()
+                {
+                    self.keep(changed.text_document.uri, last.text, changed.text_document.version);
+                }
+            }
+            DidCloseTextDocument::METHOD => {
+                if let Ok(closed) = params::<DidCloseTextDocument>(notification) {
+                    let uri = closed.text_document.uri;
+                    lock(&self.documents).remove(&uri);
+                    self.send(published(uri, Vec::new(), None));
+                }
+            }
+            Cancel::METHOD => {
+                if let Ok(cancelled) = params::<Cancel>(notification) {
+                    let id = match cancelled.id {
+                        NumberOrString::Number(number) => RequestId::from(number),
+                        NumberOrString::String(text) => RequestId::from(text),
+                    };
+                    if let Some(session) = lock(&self.checks).get(&id) {
+                        self.jobs.cancel(session);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a text for a document, and says what is wrong with it.
+    fn keep(&self, uri: Uri, text: String, version: i32) {
+        let document = Document { text: Text::new(text), version, found: Vec::new() };
+        let remarks = answers::diagnostics(&document.text);
+        lock(&self.documents).insert(uri.clone(), document);
+        self.send(published(uri, remarks, Some(version)));
+    }
+
+    /// Starts a check; it is answered when it has ended.
+    fn check(&self, request: Request) -> Result<(), String> {
+        let id = request.id;
+        let asked: lsp_types::ExecuteCommandParams =
+            serde_json::from_value(request.params).map_err(|error| error.to_string())?;
+        if asked.command != CHECK {
+            return Err(format!("{} is not known", asked.command));
+        }
+        let uri = asked.arguments.into_iter().next().and_then(|uri| serde_json::from_value::<Uri>(uri).ok());
+        let uri = uri.ok_or("expected the address of a document")?;
+        let (program, version) = {
+            let documents = lock(&self.documents);
+            let document = documents.get(&uri).ok_or("this document is not open")?;
+            (document.text.as_str().as_bytes().to_vec(), document.version)
+        };
+        let session = uri.as_str().to_string();
+        lock(&self.checks).insert(id.clone(), session.clone());
+        let (sender, documents) = (self.connection.sender.clone(), Arc::clone(&self.documents));
+        let (jobs, checks) = (Arc::clone(&self.jobs), Arc::clone(&self.checks));
+        thread::spawn(move || {
+            let order = Order { program, ..Order::default() };
+            let outcome = jobs.run(&session, &order, &|| false);
+            lock(&checks).remove(&id);
+            let answer: Value = match outcome {
+                Outcome::Done(json) => serde_json::from_slice(&json).unwrap_or_default(),
+                Outcome::Busy => {
+                    json!({ "verdict": "unknown", "sentence": "a check of this program is running" })
+                }
+                Outcome::Cancelled => json!({ "verdict": "unknown", "sentence": "the check was cancelled" }),
+                Outcome::Failed(why) => json!({ "verdict": "unknown", "sentence": why }),
+            };
+            // A text that has changed is another program.
+            if let Some(document) =
+                lock(&documents).get_mut(&uri).filter(|document| document.version == version)
+            {
+                document.found = answers::found(&document.text, &uri, &answer);
+                let all = answers::diagnostics(&document.text).into_iter().chain(document.found.clone());
+                let _ = sender.send(published(uri, all.collect(), Some(version)).into());
+            }
+            let _ = sender.send(shown(&answer).into());
+            let told = json!({ "verdict": answer["verdict"], "sentence": answer["sentence"] });
+            let _ = sender.send(Response::new_ok(id, told).into());
+        });
+        Ok(())
+    }
+}
+
+fn params<N: lsp_types::notification::Notification>(
+    notification: Notification,
+) -> Result<N::Params, ExtractError<Notification>> {
+    notification.extract(N::METHOD)
+}
+
+fn published(uri: Uri, diagnostics: Vec<Diagnostic>, version: Option<i32>) -> Notification {
+    let params = PublishDiagnosticsParams { uri, diagnostics, version };
+    Notification::new(PublishDiagnostics::METHOD.to_string(), params)
+}
+
+/// The verdict, as a message.
+fn shown(answer: &Value) -> Notification {
+    let verdict = answer["verdict"].as_str().unwrap_or("unknown");
+    let typ = match verdict {
+        "safe" => MessageType::INFO,
+        "unsafe" | "error" => MessageType::ERROR,
+        _ => MessageType::WARNING,
+    };
+    let sentence = answer["sentence"].as_str().unwrap_or("the program has errors");
+    let message = format!("{verdict}: {}", sentence.replace("standard input", "this program"));
+    Notification::new(ShowMessage::METHOD.to_string(), ShowMessageParams { typ, message })
+}

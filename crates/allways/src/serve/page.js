@@ -1,0 +1,129 @@
+"use strict";
+// The page of `allways serve`: an editor whose program is checked by the server; what comes back is drawn by report.js.
+(() => {
+  const by = (id) => document.getElementById(id);
+  const [program, numbers, status, errors, report] = ["program", "numbers", "status", "errors", "report"].map(by);
+  const session = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  let running = false;
+
+  function number() {
+    const count = program.value.split("\n").length;
+    numbers.textContent = Array.from({ length: count }, (_, index) => index + 1).join("\n") + "\n\n";
+    numbers.scrollTop = program.scrollTop;
+  }
+
+  async function ask(path, body) {
+    const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    return answer.json();
+  }
+
+  function busy(now) {
+    running = now;
+    by("check").disabled = now;
+    by("cancel").disabled = !now;
+  }
+
+  // Puts the cursor at a line and column of the program.
+  function jump(line, column) {
+    const before = program.value.split("\n").slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
+    program.focus();
+    program.setSelectionRange(before + column - 1, before + column);
+    program.scrollTop = Math.max(0, (line - 4) * 1.5 * parseFloat(getComputedStyle(program).fontSize));
+    number();
+  }
+
+  function complain(error) {
+    const item = Allways.make("li", {});
+    if (error.line) {
+      item.append(Allways.make("button", { type: "button", onclick: () => jump(error.line, error.column) }, `line ${error.line}, column ${error.column}`), " ");
+    }
+    item.append(error.message);
+    if (error.help) item.append(Allways.make("div", { class: "quiet" }, error.help));
+    return item;
+  }
+
+  async function check() {
+    if (running) return;
+    busy(true);
+    errors.replaceChildren();
+    report.replaceChildren();
+    status.textContent = "Checking …";
+    try {
+      const seconds = Number(by("seconds").value);
+      const answer = await ask("check", { session, program: program.value, threads: by("threads").value.trim(),
+        deadlock: by("deadlock").checked, timeout: seconds > 0 ? seconds : null });
+      if (answer.verdict === "error") {
+        errors.replaceChildren(...answer.errors.map(complain));
+        status.textContent = "Not checked: the program has errors.";
+      } else if (answer.verdict === "cancelled") status.textContent = "Cancelled.";
+      else if (answer.verdict === "refused") status.textContent = `Not checked: ${answer.reason}.`;
+      else {
+        status.textContent = `${answer.verdict}, after ${answer.time}`;
+        Allways.show(report, answer);
+      }
+    } catch (failure) {
+      status.textContent = `The server does not answer: ${failure.message}`;
+    }
+    busy(false);
+  }
+
+  function encode(text) {
+    const bytes = new TextEncoder().encode(text);
+    let binary = "";
+    for (const byte of bytes) binary += String.fromCharCode(byte);
+    return btoa(binary).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  }
+
+  function decode(text) {
+    const binary = atob(text.replace(/-/g, "+").replace(/_/g, "/"));
+    return new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)));
+  }
+
+  function share() {
+    location.hash = `program=${encode(program.value)}`;
+    const told = () => { status.textContent = "The link is in the address bar, and copied."; };
+    const kept = () => { status.textContent = "The link is in the address bar."; };
+    if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(told, kept);
+    else kept();
+  }
+
+  function open() {
+    const found = /^#program=([A-Za-z0-9_-]*)$/.exec(location.hash);
+    if (!found) return false;
+    try {
+      program.value = decode(found[1]);
+    } catch {
+      status.textContent = "The link has no program.";
+      return false;
+    }
+    number();
+    return true;
+  }
+
+  program.addEventListener("input", number);
+  program.addEventListener("scroll", () => { numbers.scrollTop = program.scrollTop; });
+  by("check").addEventListener("click", check);
+  by("cancel").addEventListener("click", () => ask("cancel", { session }).catch(() => {}));
+  by("share").addEventListener("click", share);
+  window.addEventListener("hashchange", open);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); check(); }
+  });
+  fetch("examples").then((answer) => answer.json()).then(({ examples, seconds }) => {
+    by("seconds").max = String(seconds);
+    by("seconds").value = String(Math.min(10, seconds));
+    by("examples").append(...examples.map(({ name }) => Allways.make("option", { value: name }, name)));
+    by("examples").addEventListener("change", () => {
+      const chosen = examples.find(({ name }) => name === by("examples").value);
+      if (!chosen) return;
+      program.value = chosen.text;
+      number();
+    });
+    if (!open() && !program.value) {
+      program.value = examples[0].text;
+      by("examples").value = examples[0].name;
+    }
+    number();
+    document.body.dataset.ready = "yes";
+  });
+})();

@@ -1,0 +1,239 @@
+//! `allways serve`: what it answers, what it refuses, and that it stays up.
+
+mod common;
+mod server;
+
+use serde_json::{Value, json};
+use server::{ENDLESS, LOCK, Server, answer};
+use std::fs;
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn programs_are_checked() {
+    let server = Server::start("serve-checks", "--timeout 20s --memory 1G");
+    let asked = |program: &str| json!({ "session": "a", "program": program });
+    let (status, answer) = server.check(&asked(LOCK));
+    assert_eq!((status, &answer["verdict"]), (200, &json!("unsafe")), "{answer}");
+    assert_eq!(answer["run"]["threads"], json!(["p[0]", "p[1]"]));
+    assert_eq!(answer["run"]["line"], 3);
+    let fixed = LOCK.replace("await !taken; taken = true;", "atomic { await !taken; taken = true; }");
+    let (status, answer) = server.check(&asked(&fixed));
+    assert_eq!((status, &answer["verdict"]), (200, &json!("safe")), "{answer}");
+    assert!(!answer["proof"]["places"].as_array().expect("places").is_empty());
+
+    let (status, answer) = server.check(&asked("shared bool x;\nthread p { y = true; }\n"));
+    assert_eq!((status, &answer["verdict"]), (200, &json!("error")), "{answer}");
+    assert_eq!((&answer["errors"][0]["line"], &answer["errors"][0]["column"]), (&json!(2), &json!(12)));
+
+    let mut three = asked(&LOCK.replace("p[2]", "p[*]").replace(">= 2", ">= 3"));
+    three["threads"] = json!("2");
+    assert_eq!(server.check(&three).1["verdict"], "safe", "two threads are not three");
+    three["threads"] = json!("3");
+    assert_eq!(server.check(&three).1["verdict"], "unsafe");
+    let mut stuck = asked(
+        "lock a; lock b;\nthread p { acquire(a); acquire(b); }\nthread q { acquire(b); acquire(a); }\n",
+    );
+    assert_eq!(server.check(&stuck).1["verdict"], "safe");
+    stuck["deadlock"] = json!(true);
+    assert_eq!(server.check(&stuck).1["verdict"], "unsafe");
+
+    let (status, page) = server.get("/", "");
+    assert!(status == 200 && page.contains("<textarea"), "{page}");
+    let (_, examples) = server.get("/examples", "");
+    let examples: Value = serde_json::from_str(&examples).expect("JSON");
+    assert_eq!(examples["seconds"], 20.0);
+    for example in examples["examples"].as_array().expect("examples") {
+        let parsed = allways_lang::aw::parse(example["text"].as_str().expect("a text").as_bytes());
+        assert!(parsed.program.is_some(), "{}", example["name"]);
+    }
+    let left: Vec<_> = fs::read_dir(&server.folder).expect("a folder").collect();
+    assert!(left.is_empty(), "nothing is written: {left:?}");
+}
+
+#[test]
+fn checks_have_limits_and_can_be_cancelled() {
+    let server = Server::start("serve-limits", "--timeout 60s --memory 2G");
+    let mut asked = json!({ "session": "slow", "program": ENDLESS, "timeout": 0.3 });
+    let (status, answer) = server.check(&asked);
+    assert_eq!((status, &answer["verdict"]), (200, &json!("unknown")), "{answer}");
+    asked["timeout"] = Value::Null;
+    thread::scope(|scope| {
+        let check = scope.spawn(|| server.check(&asked));
+        // It is cancelled as soon as it is there; before, there is nothing to cancel.
+        while !server.check(&asked).1["reason"].as_str().is_some_and(|why| why.contains("running")) {
+            assert!(!check.is_finished(), "it takes longer than anybody waits");
+        }
+        assert!(server.cancel("slow"), "it is there");
+        let (status, answer) = check.join().expect("an answer");
+        // Which of two checks of a session came first is a matter of chance; the other was refused.
+        assert!(answer["verdict"] == "cancelled" && status == 200 || status == 409, "{answer}");
+    });
+    // A client that goes away does not leave its check behind.
+    let body = json!({ "session": "gone", "program": ENDLESS }).to_string();
+    let mut stream = server.connect();
+    let head = format!(
+        "POST /check HTTP/1.1\r\nHost: localhost:{}\r\nContent-Type: application/json\r\n",
+        server.port
+    );
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("sent");
+    while server.check(&json!({ "session": "gone", "program": LOCK })).0 != 409 {}
+    drop(stream);
+    while server.check(&json!({ "session": "gone", "program": LOCK })).0 == 409 {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn hostile_requests_are_refused() {
+    let server = Server::start("serve-hostile", "--timeout 20s");
+    let port = server.port;
+    let json = "Content-Type: application/json\r\n";
+    let lock = json!({ "session": "a", "program": LOCK }).to_string();
+    let with = |headers: &str| server.post("/check", &format!("{json}{headers}"), &lock).0;
+    assert_eq!(with(""), 200);
+    assert_eq!(with(&format!("Origin: http://localhost:{port}\r\n")), 200);
+    // Requests of other pages, and for names that others let point here.
+    for origin in [
+        "http://evil.example",
+        "null",
+        "http://localhost:1",
+        "https://localhost",
+        "http://localhost.evil.example",
+    ] {
+        assert_eq!(with(&format!("Origin: {origin}\r\n")), 403, "{origin}");
+    }
+    assert_eq!(with(&format!("Origin: http://localhost:{port}\r\nOrigin: http://evil.example\r\n")), 403);
+    for host in [
+        "evil.example",
+        "localhost",
+        &format!("evil.example:{port}"),
+        &format!("localhost:{port}.evil.example"),
+        "",
+    ] {
+        let (status, _) = server.raw(format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes());
+        assert_eq!(status, 403, "{host}");
+    }
+    assert_eq!(server.raw(b"GET / HTTP/1.1\r\n\r\n").0, 403, "no host");
+    let forms = ["", "Content-Type: text/plain\r\n", "Content-Type: application/x-www-form-urlencoded\r\n"];
+    for kind in forms {
+        assert_eq!(server.post("/check", kind, &lock).0, 415, "{kind}");
+    }
+    // Bodies that are too long, are none, or nest deeply.
+    let huge = format!(
+        "POST /check HTTP/1.1\r\nHost: localhost:{port}\r\n{json}Content-Length: 99999999999\r\n\r\n"
+    );
+    assert_eq!(server.raw(huge.as_bytes()).0, 413);
+    let long = json!({ "session": "a", "program": "x".repeat(300 << 10) }).to_string();
+    assert_eq!(server.post("/check", json, &long).0, 413);
+    for body in [
+        "",
+        "{",
+        "[]",
+        "{\"session\":\"a\"}",
+        &"[".repeat(100_000),
+        "{\"session\":\"a\",\"program\":\"\",\"more\":1}",
+    ] {
+        assert_eq!(server.post("/check", json, body).0, 400, "{body:.40}");
+    }
+    for (key, value) in
+        [("session", "a/../b"), ("session", ""), ("threads", "2 --evidence=/tmp/x"), ("threads", "$(x)")]
+    {
+        let mut asked = json!({ "session": "a", "program": LOCK });
+        asked[key] = json!(value);
+        assert_eq!(server.check(&asked).0, 400, "{value}");
+    }
+    let head = |rest: &str| format!("POST /check HTTP/1.1\r\nHost: localhost:{port}\r\n{json}{rest}\r\n\r\n");
+    assert_eq!(server.raw(head("Transfer-Encoding: chunked").as_bytes()).0, 411);
+    assert_eq!(server.raw(head("Content-Length: -1").as_bytes()).0, 400);
+    assert_eq!(server.raw(head("Content-Length: 1\r\nContent-Length: 2").as_bytes()).0, 400);
+    assert_eq!(server.raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n").0, 400, "TLS");
+    assert_eq!(server.raw(&[b"GET /".as_slice(), &[b'a'; 40_000]].concat()).0, 431);
+    assert_eq!(server.get("/", &"X: y\r\n".repeat(100)).0, 431);
+    // Paths that lead elsewhere.
+    for path in [
+        "/../../etc/passwd",
+        "/..%2f..%2fetc/passwd",
+        "//etc/passwd",
+        "/page.css/",
+        "/%00",
+        "/example/x",
+        "/index.html",
+    ] {
+        let (status, body) = server.get(path, "");
+        assert_eq!(status, 404, "{path}: {body}");
+    }
+    assert_eq!(server.get("/check", "").0, 405);
+    assert_eq!(server.post("/", json, "{}").0, 405);
+    assert_eq!(server.get("/", "").0, 200, "it is still there");
+}
+
+#[test]
+fn slow_and_many_clients_do_not_stop_it() {
+    let server = Server::start("serve-crowd", "--timeout 30s");
+    // Clients that say nothing, or not enough.
+    let mut slow = Vec::new();
+    for number in 0..40 {
+        let mut stream = server.connect();
+        let _ = stream.write_all(if number % 2 == 0 { b"" } else { b"POST /check HTTP/1.1\r\nHo" });
+        slow.push(stream);
+    }
+    let good = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for number in 0..50 {
+            let (server, good) = (&server, &good);
+            scope.spawn(move || {
+                let asked = json!({ "session": format!("s{number}"), "program": LOCK });
+                let (status, answer) = server.check(&asked);
+                assert_eq!((status, &answer["verdict"]), (200, &json!("unsafe")), "{answer}");
+                good.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+    });
+    assert_eq!(good.into_inner(), 50);
+    // More than it serves: some are told so, and then it goes on.
+    for _ in 0..200 {
+        slow.push(server.connect());
+    }
+    let refused = slow.iter_mut().map(|stream| {
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+        answer(stream).0
+    });
+    let refused: Vec<u16> = refused.collect();
+    assert!(refused.contains(&503), "{refused:?}");
+    assert!(refused.iter().all(|status| [408, 503].contains(status)), "{refused:?}");
+    drop(slow);
+    while server.get("/", "").0 != 200 {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The resident set of a process, in kilobytes.
+fn resident(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.split_whitespace().next()?.parse().ok())
+}
+
+#[test]
+fn memory_stays_bounded_over_a_thousand_checks() {
+    let server = Server::start("serve-thousand", "--timeout 30s");
+    let check = |number: usize| {
+        let asked = json!({ "session": format!("s{number}"), "program": format!("{LOCK}// {number}\n") });
+        assert_eq!(server.check(&asked).1["verdict"], "unsafe");
+    };
+    (0..100).for_each(check);
+    let Some(before) = resident(server.id()) else {
+        eprintln!("skipped: this system does not say how much memory a process has");
+        return;
+    };
+    thread::scope(|scope| {
+        for worker in 0..4 {
+            let check = &check;
+            scope.spawn(move || (100..1000).filter(|number| number % 4 == worker).for_each(check));
+        }
+    });
+    let after = resident(server.id()).expect("as before");
+    assert!(after < before + (16 << 10), "{before} kB after 100 checks, {after} kB after 1000");
+}
