@@ -1,4 +1,4 @@
-//! `allways serve`: a page at localhost with an editor, examples, and the pictures of [`page`](crate::page).
+//! `allways serve`: a page at localhost with an editor, examples, and the pictures of [`page`].
 //!
 //! Only this machine can connect, and only pages of this server can ask: a request whose `Host` is not this server's (a name that somebody
 //! else let point here) or whose `Origin` is another page is refused. A check runs in a process of its own, with limits on

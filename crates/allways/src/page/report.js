@@ -246,7 +246,9 @@ const Allways = (() => {
       }
       return card;
     });
+    const joined = ["invariant", "products", "counted"].includes(proof.kind);
     const proved = make("section", { "aria-label": "Proof" }, make("h2", {}, "What was proved"), list, make("p", {}, proof.meaning),
+      joined ? make("p", { class: "quiet" }, "Steps of a thread that no other can tell apart count as one: what follows is about the states between them.") : null,
       cards.length ? make("h2", {}, "While a thread is at …") : null, make("div", { class: "places", id: "places" }, ...cards),
       proof.cut ? make("p", { class: "quiet" }, "There is more than is shown here; --evidence writes all of it.") : null);
     const grid = make("div", { class: "grid" }, proved, source ? source.section : null);

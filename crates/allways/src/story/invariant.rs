@@ -1,7 +1,8 @@
 //! A certificate made readable: at each place of the program, which values variables have there, and where others may be meanwhile.
 //!
 //! This tells less than the certificate: of a set of states, what each variable may be by itself. So what is said is true in
-//! every reachable state, but is no proof; that is the evidence, which `--evidence` writes.
+//! every reachable state of the encoding, which joins steps that no other thread can tell apart, but is no proof; that is the
+//! evidence, which `--evidence` writes.
 
 use super::ProofStory;
 use crate::source_trace::{TraceWriter, is_shown, named, thread_names};

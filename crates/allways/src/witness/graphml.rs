@@ -1,6 +1,6 @@
 //! Violation witnesses in GraphML, version 1.0: an automaton that is a path, with one edge for each statement that the run passes.
 //!
-//! Edges name the thread that takes over where [`handover`](super::handover) says; until then, those of another thread than the last one
+//! Edges name the thread that takes over where `handover` says; until then, those of another thread than the last one
 //! name none, which stands for any thread.
 
 use super::{Content, NoWitness, Step, Waypoint, Witness};
