@@ -4,11 +4,15 @@
 //! a state of `free` and of one and two workers, search alone and with the check of what was found, from 10^5 states up to
 //! `LARGEST` (10^7 if not given). With `COST`, rules are dearer: each state takes so many microseconds more. Beside the time on
 //! the clock there is the processor time of search and check together, since the machine may have other things to do.
+//!
+//! With `SPILL=DIR` in the environment, two workers do it once more with a tenth of the memory that the states of one worker took,
+//! for the whole process, and the rest on disk: bytes a state are then those on disk, and the most that was resident is printed.
 
-use allways_cluster::Settings;
 use allways_cluster::run::{Ended, run};
 use allways_cluster::work::{Claim, Job, Plan};
+use allways_cluster::{Settings, Spill};
 use allways_engines::below::free;
+use allways_engines::engine::Share;
 use allways_engines::store::Space;
 use allways_engines::{Budget, Question};
 use allways_model::property::{Pattern, Property};
@@ -16,6 +20,7 @@ use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 use allways_testkit::{corpus, families};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -58,29 +63,56 @@ fn measure(threads: usize, k: u32, states: f64, cost: Duration) {
     let took = start.elapsed().as_secs_f64();
     row("free", took, 0.0, processor_time() - before, space.bytes() as f64, 1.0);
     drop(space);
-    for workers in [1, 2] {
+    let peak = AtomicUsize::new(0);
+    let used = || {
+        let now = resident();
+        peak.fetch_max(now, Ordering::Relaxed);
+        now
+    };
+    let mut needed = 0.0;
+    let disk = std::env::var_os("SPILL").map(|folder| Spill { folder: folder.into(), states: None });
+    let runs = [Some((1, None)), Some((2, None)), disk.map(|disk| (2, Some(disk)))];
+    for (workers, spill) in runs.into_iter().flatten() {
+        let on_disk = spill.is_some();
         let plan = Plan {
             system: system.clone(),
             property: property.clone(),
             kinds: kinds.clone(),
             max_depth: None,
             task: 0,
-            settings: Settings::threads(workers),
+            settings: Settings { spill, ..Settings::threads(workers) },
             job: Job::Search,
+        };
+        let budget = match on_disk {
+            true => Budget::unlimited().with_memory(Some((needed / 10.0) as usize), &used),
+            false => Budget::unlimited(),
         };
         let (start, before) = (Instant::now(), processor_time());
         let Ended { finding, .. } = run(plan, &budget);
         let (took, processor) = (start.elapsed(), processor_time() - before);
-        let finding = finding.expect("no limits");
+        let finding = finding.expect("the limits are enough");
         assert!(matches!(finding.claim, Claim::Safe(_)), "{:?}", finding.claim);
-        let each: Vec<f64> = finding.shares.iter().map(|share| share.states as f64).collect();
-        let bytes: f64 = finding.shares.iter().map(|share| share.bytes as f64).sum();
-        let (found, largest) = (each.iter().sum::<f64>(), each.iter().copied().fold(0.0, f64::max));
+        let sum =
+            |number: fn(&Share) -> u64| finding.shares.iter().map(|share| number(share) as f64).sum::<f64>();
+        let largest = finding.shares.iter().map(|share| share.states).max().unwrap_or_default() as f64;
+        let found = sum(|share| share.states);
         assert_eq!(found, states);
-        let check = finding.checking.as_secs_f64();
-        let skew = largest * workers as f64 / found;
-        row(&format!("{workers} workers"), took.as_secs_f64() - check, check, processor, bytes, skew);
+        let (check, skew) = (finding.checking.as_secs_f64(), largest * workers as f64 / found);
+        let bytes = if on_disk { sum(|share| share.disk_bytes) } else { sum(|share| share.bytes) };
+        needed = if workers == 1 { bytes } else { needed };
+        let by = if on_disk { "2, on disk".to_string() } else { format!("{workers} workers") };
+        row(&by, took.as_secs_f64() - check, check, processor, bytes, skew);
+        if on_disk {
+            let [limit, most] = [needed / 10.0, peak.load(Ordering::Relaxed) as f64].map(|bytes| bytes / 1e6);
+            println!("{:26} limit {limit:.0} MB, at most {most:.0} MB resident", "");
+        }
     }
+}
+
+/// Bytes that are resident, where `/proc` says so.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or_default() * 4096
 }
 
 /// Seconds of processor time of this process, in the system and out of it, where `/proc` says so.
