@@ -248,7 +248,7 @@ fn confirm_unreduced(
             false
         }
     };
-    if !few || outcome.coarse || *forms.instance() == Instance::Any || task.has_integers() {
+    if !few || outcome.abstraction.is_some() || *forms.instance() == Instance::Any || task.has_integers() {
         return Ok(None);
     }
     let Ok(Some(threads)) = task.threads_of(program, forms.instance()) else { return Ok(None) };

@@ -253,6 +253,7 @@ impl Reading<'_> {
             widened: None,
             exact: None,
             coarse: None,
+            bounded: None,
             narrowed: None,
         };
         Ok(Loaded { task, diagnostics, warnings: Vec::new() })
@@ -362,7 +363,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let (mut left_out, mut assumed) = (Vec::new(), Vec::new());
     let mut may_not_create = false;
     let mut allocates = None;
-    let (mut weak, mut given, mut exact, mut coarse) = (None, None, None, None);
+    let (mut weak, mut given, mut exact, mut coarse, mut bounded) = (None, None, None, None, None);
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
@@ -373,6 +374,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
             assumed = lowered.assumed;
             exact = lowered.exact;
             coarse = lowered.coarse;
+            bounded = lowered.bounded;
             (Some(lowered.program), lowered.externals, lowered.widened)
         }
         Err(errors) => {
@@ -417,10 +419,12 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         let model = Model::Program(Arc::new(program));
         loaded.task.exact = Some(Box::new(Task { model, widened: None, ..loaded.task.clone() }));
     }
-    if let Some(program) = coarse {
+    let about = |program: Program, task: &Task| {
         let model = Model::Program(Arc::new(program));
-        loaded.task.coarse = Some(Box::new(Task { model, exact: None, ..loaded.task.clone() }));
-    }
+        Box::new(Task { model, exact: None, coarse: None, ..task.clone() })
+    };
+    loaded.task.coarse = coarse.map(|program| about(program, &loaded.task));
+    loaded.task.bounded = bounded.map(|program| about(program, &loaded.task));
     if let Some((span, order)) = weak.filter(|_| !sequentially_consistent) {
         loaded.task.narrowed = Some(format!(
             "it is safe under sequential consistency, but line {} uses {order}, and weak memory is not modelled \

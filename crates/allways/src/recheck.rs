@@ -13,7 +13,7 @@ use allways_evidence::{
     read_inputs,
 };
 use allways_model::property::Pattern;
-use allways_model::task::{Instance, Model, Task};
+use allways_model::task::{Abstraction, Instance, Model, Task};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ pub struct Claim<'a> {
     forms: Forms<'a>,
     /// The evidence, or why it is none for this task.
     evidence: Result<Evidence, String>,
-    /// The same about the task that may do more, whose proofs count.
-    coarse: Option<Box<Claim<'a>>>,
+    /// The same about the tasks beside it, whose proofs count.
+    abstractions: Vec<Claim<'a>>,
 }
 
 /// Why there is nothing to be checked.
@@ -57,9 +57,10 @@ pub fn read_claim<'a>(
         }
     }
     let forms = forms(task, question, no_property)?;
-    let coarse = forms.coarse().and_then(|coarse| read_about(coarse, text).ok());
-    let coarse = coarse.filter(|claim| claim.is_counterexample() == Some(false)).map(Box::new);
-    Ok(Claim { coarse, ..read_about(forms, text)? })
+    let others = Abstraction::ALL.into_iter().filter_map(|kind| forms.abstraction(kind));
+    let claims = others.filter_map(|other| read_about(other, text).ok());
+    let abstractions = claims.filter(|claim| claim.is_counterexample() == Some(false)).collect();
+    Ok(Claim { abstractions, ..read_about(forms, text)? })
 }
 
 fn read_about<'a>(mut forms: Forms<'a>, text: &[u8]) -> Result<Claim<'a>, NoClaim> {
@@ -87,7 +88,7 @@ fn read_about<'a>(mut forms: Forms<'a>, text: &[u8]) -> Result<Claim<'a>, NoClai
         }
         Err(bad) => return Err(NoClaim::NoEvidence(bad)),
     };
-    Ok(Claim { forms, evidence, coarse: None })
+    Ok(Claim { forms, evidence, abstractions: Vec::new() })
 }
 
 /// A run that was walked step by step.
@@ -102,14 +103,14 @@ impl Claim<'_> {
     /// What the evidence is called, if it is some.
     pub fn kind(&self) -> Option<&'static str> {
         let own = self.evidence.as_ref().ok().map(Evidence::kind);
-        own.or_else(|| self.coarse.as_ref()?.kind())
+        own.or_else(|| self.abstractions.first()?.kind())
     }
 
     /// Whether it is a counterexample; rejected evidence is nothing.
     pub fn is_counterexample(&self) -> Option<bool> {
         match &self.evidence {
             Ok(evidence) => Some(matches!(evidence, Evidence::Counterexample(_))),
-            Err(_) => self.coarse.as_ref()?.is_counterexample(),
+            Err(_) => self.abstractions.first()?.is_counterexample(),
         }
     }
 
@@ -131,10 +132,8 @@ impl Claim<'_> {
     /// The checker's word.
     pub fn check(&self, budget: &Budget) -> Result<(), Rejection> {
         let judged = self.check_exactly(budget);
-        match (&judged, &self.coarse) {
-            (Err(_), Some(coarse)) if coarse.check_exactly(budget).is_ok() => Ok(()),
-            _ => judged,
-        }
+        let accepted = || self.abstractions.iter().any(|claim| claim.check_exactly(budget).is_ok());
+        if judged.is_err() && accepted() { Ok(()) } else { judged }
     }
 
     fn check_exactly(&self, budget: &Budget) -> Result<(), Rejection> {

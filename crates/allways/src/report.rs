@@ -277,13 +277,13 @@ impl Report {
                 report.any_number = certificate.any_number().then_some(true);
                 if let Certificate::Views(views) = certificate {
                     report.size = Some(views.size);
-                } else if forms.program().is_some() {
-                    report.certified_against = Some(match confirmed {
-                        _ if outcome.coarse => "abstract program",
-                        Some(_) => "program",
-                        None => "reduced program",
-                    });
                 }
+                report.certified_against = match (outcome.abstraction, certificate, confirmed) {
+                    (Some(_), ..) => Some("abstract program"),
+                    (None, Certificate::Views(_), _) => None,
+                    (None, _, Some(_)) => Some("program"),
+                    (None, ..) => forms.program().is_some().then_some("reduced program"),
+                };
                 answer.safe(certificate, &mut report);
             }
             Verdict::Unsafe(counterexample) => {

@@ -358,3 +358,54 @@ fn a_missing_solver_is_named_at_once() {
     let run = allways(&format!("check {finite} --solver no-such-solver"));
     assert!(run.code == 0 && run.err.contains("no-such-solver"), "decided without: {run:?}");
 }
+
+/// A sequence lock in C whose number goes up to a billion, with any data and any number of readers.
+const SEQUENCE_LOCK: &str = r"
+#include <assert.h>
+#include <pthread.h>
+extern int __VERIFIER_nondet_int(void);
+unsigned sequence;
+int left, right;
+void *writer(void *unused) {
+    while (sequence < 1000000000) {
+        int value = __VERIFIER_nondet_int();
+        sequence++;
+        left = value;
+        right = value;
+        sequence++;
+    }
+    return NULL;
+}
+void *reader(void *unused) {
+    for (;;) {
+        unsigned before = sequence;
+        if (before % 2 != 0) continue;
+        int x = left;
+        int y = right;
+        if (sequence != before) continue;
+        assert(x == y);
+    }
+}
+int main(void) {
+    pthread_t one;
+    pthread_create(&one, NULL, writer, NULL);
+    for (;;) pthread_create(&one, NULL, reader, NULL);
+}
+";
+
+#[test]
+fn a_sequence_lock_of_a_machine_is_proved_with_bounds() {
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("sequence-lock");
+    let program = file(&folder, "lock.c", SEQUENCE_LOCK);
+    let proof = folder.join("proof");
+    let options = format!("--engine predicates --evidence {}", proof.display());
+    let answer = allways(&format!("check --json {program} {options}")).json();
+    assert_eq!(answer["verdict"], "safe", "{answer}");
+    assert_eq!(answer["any_number"], true, "{answer}");
+    assert_eq!(answer["certified_against"], "abstract program", "{answer}");
+    let again = allways(&format!("certify {program} {}", proof.display()));
+    assert_eq!(again.code, 0, "{}", again.err);
+}

@@ -45,6 +45,17 @@ impl<'p> Ranges<'p> {
         ranges
     }
 
+    /// The bounds of the types of all variables.
+    pub fn of_types(program: &'p Program) -> Ranges<'p> {
+        let types = |variables: &[Variable]| -> Vec<Option<(i128, i128)>> {
+            let slots =
+                |variable: &Variable| std::iter::repeat_n(Some(range_of(variable.ty)), variable.slots());
+            variables.iter().flat_map(slots).collect()
+        };
+        let locals = program.procedures.iter().map(|procedure| types(&procedure.locals)).collect();
+        Ranges { program, shared: types(&program.shared), locals }
+    }
+
     /// Takes every step once; says whether bounds have changed.
     fn store_all(&mut self, at_once: bool) -> bool {
         let mut changed = false;

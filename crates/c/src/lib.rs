@@ -6,6 +6,7 @@
 //! `races` watches for data races if they are asked for; [`fuse`](mod@fuse) joins the steps that no other thread can see.
 
 pub mod annotations;
+mod bounded;
 mod bounds;
 mod choices;
 mod coarse;
@@ -43,10 +44,12 @@ mod webs;
 
 use allways_model::program::reduction::reduce;
 use allways_model::program::{Count, Program};
+use allways_model::task::{Model, Task};
 use lower::Lowered;
 use property::Property;
 use sema::CError;
 use source::LineMap;
+use std::sync::Arc;
 use typed::DataModel;
 
 /// Reads a preprocessed text: a program of the model that goes wrong where a property is violated, its invisible steps
@@ -85,10 +88,13 @@ pub fn read(
             races::watch(&mut any);
         }
         lowered.assumed = any.assumed;
-        lowered.coarse = finish(&mut any.program, true, true).or(Some(any.program));
+        let proofs = finish(&mut any.program, true, true);
+        lowered.coarse = proofs.coarse.or(Some(any.program));
+        lowered.bounded = proofs.bounded;
     }
-    let coarse = finish(&mut lowered.program, provable && lowered.coarse.is_none(), safety);
-    lowered.coarse = lowered.coarse.or(coarse);
+    let proofs = finish(&mut lowered.program, provable && lowered.coarse.is_none(), safety);
+    lowered.coarse = lowered.coarse.or(proofs.coarse);
+    lowered.bounded = lowered.bounded.or(proofs.bounded);
     if let Some(exact) = &mut lowered.exact {
         finish(exact, false, safety);
     }
@@ -110,9 +116,16 @@ pub fn read_unreduced(
     Ok(lowered)
 }
 
-/// Makes a program smaller; says of which program a proof is one of this program, if one is wanted and there is one that is
-/// easier to prove. With `safety`, nothing is asked about threads that wait for ever.
-fn finish(program: &mut Program, wanted: bool, safety: bool) -> Option<Program> {
+/// Programs of which a proof is one of another program, and that are easier to prove.
+#[derive(Default)]
+struct Proofs {
+    coarse: Option<Program>,
+    bounded: Option<Program>,
+}
+
+/// Makes a program smaller; says of which programs a proof is one of this program, if that is wanted. With `safety`, nothing is
+/// asked about threads that wait for ever.
+fn finish(program: &mut Program, wanted: bool, safety: bool) -> Proofs {
     fuse::forget_unreachable(program);
     let apart = webs::split(program);
     settled::replace(program);
@@ -123,10 +136,13 @@ fn finish(program: &mut Program, wanted: bool, safety: bool) -> Option<Program> 
     late::choose(program, safety);
     conversions::forget(program);
     choices::narrow(program);
-    let proved = wanted.then(|| easier(program)).flatten();
+    let proofs = match wanted {
+        true => Proofs { coarse: easier(program), bounded: with_bounds(program) },
+        false => Proofs::default(),
+    };
     webs::join(program, &apart);
     fuse::fuse(program);
-    proved
+    proofs
 }
 
 /// A program without stores that nobody reads, and without wide data: it may do more. If that is of no use, one without such
@@ -143,6 +159,26 @@ fn easier(program: &Program) -> Option<Program> {
     coarse(false)
         .or_else(|| is_open.then(|| coarse(true))?)
         .or_else(|| fewer.clone().and_then(finish_for_proofs))
+}
+
+/// The program with bounds on what its variables hold, if there are some: it goes wrong where these do not hold, and where the program
+/// is not followed.
+fn with_bounds(program: &Program) -> Option<Program> {
+    let mut strict = program.clone();
+    strict::go_wrong_beyond(&mut strict);
+    unread::forget(&mut strict);
+    irrelevant::forget(&mut strict);
+    indeterminate::start_with_zero(&mut strict);
+    strict = reduce(&strict).program;
+    indeterminate::start_with_zero(&mut strict);
+    localise::localise(&mut strict);
+    compact::compact(&mut strict);
+    if !Task::new(Model::Program(Arc::new(strict.clone()))).has_wide_values() {
+        return None;
+    }
+    let mut bounded = bounded::bounded(&strict)?;
+    fuse::fuse_for_proofs(&mut bounded);
+    Some(bounded)
 }
 
 /// Makes a program smaller of which only proofs are asked; nothing if it has too many values.

@@ -115,6 +115,8 @@ pub struct Lowered {
     pub exact: Option<Program>,
     /// If data is wide: a program without wide data that may do more, whose proofs are real.
     pub coarse: Option<Program>,
+    /// If data is wide: a program with bounds on what variables hold that goes wrong where these do not hold, whose proofs are real.
+    pub bounded: Option<Program>,
 }
 
 type Result<T> = std::result::Result<T, CError>;
@@ -331,6 +333,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         special: HashMap::new(),
         exact: None,
         coarse: None,
+        bounded: None,
     };
     let mut lowering = Lowering {
         unit,

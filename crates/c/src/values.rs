@@ -2,8 +2,9 @@
 //!
 //! For each location there are the values that local variables, and shared variables that nobody else can change, may have
 //! when a thread is there; and for each shared variable all values that it ever has. A shared variable is *stable* for a thread
-//! that is in the midst of an atomic section, or that holds a lock which everyone holds who writes the variable. While it is, it
-//! has the value that the thread has seen or given it; otherwise any that it ever has.
+//! that is in the midst of an atomic section, that holds a lock which everyone holds who writes the variable, or that alone
+//! writes it (its *owner*). While it is, it has the value that the thread has seen or given it; otherwise any that it ever has.
+//! The owner finds at its start what was there before anybody wrote.
 //!
 //! Locks are those of the model, and *flags*: shared variables that are 0 or not, where every step that stores something else
 //! than 0 can only be taken if the flag is 0, or is in an atomic section which has seen that, and every step that stores 0 is one of who has stored
@@ -63,14 +64,23 @@ struct Here {
 enum Effect {
     /// A thread comes to a location.
     Arrives(LocationId, Here),
-    /// A shared slot gets values, by someone who holds these locks.
-    Stores(Slot, Stride, BTreeSet<Slot>),
+    /// A shared slot gets values, by a thread with this body, which holds these locks.
+    Stores(ProcedureId, Slot, Stride, BTreeSet<Slot>),
     /// `main` is no longer alone, and shared slots hold this.
     Shows(Vec<Held>),
     /// A slot of a procedure gets values.
     StoresLocally(ProcedureId, Slot, Stride),
     /// A shared slot is no flag.
     IsNoFlag(Slot),
+}
+
+/// Who writes a shared variable while `main` is not alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writers {
+    Nobody,
+    /// Threads with this body.
+    With(ProcedureId),
+    Several,
 }
 
 /// What variables can hold, and where.
@@ -81,6 +91,12 @@ pub struct Values<'p> {
     at: Vec<Option<Here>>,
     /// All that each shared slot ever holds while `main` is not alone.
     shared: Vec<Held>,
+    /// What each shared slot holds when `main` ceases to be alone.
+    shown: Vec<Held>,
+    /// Who writes each shared slot then.
+    writers: Vec<Writers>,
+    /// Bodies that one thread runs at most.
+    once: Rc<[bool]>,
     /// All that each slot of local arrays ever holds, by procedure.
     local_elements: Vec<Vec<Held>>,
     /// For each shared slot, the locks that everyone holds who writes it; nothing if nobody does.
@@ -151,7 +167,10 @@ impl<'p> Values<'p> {
             program,
             alone,
             at: vec![None; program.locations.len()],
+            shown: shared.clone(),
             shared,
+            writers: vec![Writers::Nobody; program.shared_slots()],
+            once: (0..program.procedures.len()).map(|body| runs_once(program, ProcedureId(body))).collect(),
             local_elements: program.procedures.iter().map(|procedure| initial(&procedure.locals)).collect(),
             guards: vec![None; program.shared_slots()],
             no_flag: vec![false; program.shared_slots()],
@@ -175,7 +194,7 @@ impl<'p> Values<'p> {
         let running = templates.filter(|template| template.count != Count::Fixed(0));
         let arrivals = running.map(|template| {
             let procedure = &self.program.procedures[template.body];
-            let mut here = self.start(first_locals(procedure));
+            let mut here = self.start(template.body, first_locals(procedure));
             if self.alone[procedure.entry.index()] {
                 here.shared = initial(&self.program.shared);
             }
@@ -221,10 +240,18 @@ impl<'p> Values<'p> {
                     let bounds = self.bounds(&self.program.shared, slot);
                     let joined = self.join(self.shared[slot], held, bounds, SHARED_ROUNDS);
                     self.changed |= std::mem::replace(&mut self.shared[slot], joined) != joined;
+                    let joined = self.join(self.shown[slot], held, bounds, SHARED_ROUNDS);
+                    self.changed |= std::mem::replace(&mut self.shown[slot], joined) != joined;
                 }
             }
             Effect::Arrives(location, here) => self.arrive(location, here),
-            Effect::Stores(slot, values, locks) => {
+            Effect::Stores(body, slot, values, locks) => {
+                let writers = match self.writers[slot] {
+                    Writers::Nobody => Writers::With(body),
+                    Writers::With(other) if other == body => Writers::With(body),
+                    _ => Writers::Several,
+                };
+                self.changed |= std::mem::replace(&mut self.writers[slot], writers) != writers;
                 let stored = Held { values: Some(values), open: false };
                 let bounds = self.bounds(&self.program.shared, slot);
                 let joined = self.join(self.shared[slot], stored, bounds, SHARED_ROUNDS);
@@ -262,6 +289,43 @@ impl<'p> Values<'p> {
         })
     }
 
+    /// Bounds of all that a shared variable ever holds; nothing if that is nothing.
+    pub fn of_shared(&self, variable: &Variable) -> Option<(i128, i128)> {
+        let slots = variable.slot..variable.slot + variable.slots();
+        let initial = initial(std::slice::from_ref(variable));
+        let alone = self.at.iter().flatten().flat_map(|here| &here.shared[slots.clone()]);
+        bounds(initial.iter().chain(&self.shared[slots.clone()]).chain(alone))
+    }
+
+    /// Bounds of all that a local variable ever holds; nothing if that is nothing, or if it may be read before it holds something.
+    pub fn of_local(&self, procedure: ProcedureId, variable: &Variable) -> Option<(i128, i128)> {
+        let slots = variable.slot..variable.slot + variable.slots();
+        let reads = |expr: &Expr| {
+            let mut found = false;
+            expr.visit(&mut |part| match part {
+                Expr::Local(slot) | Expr::LocalElement(slot, ..) => found |= slots.contains(slot),
+                _ => {}
+            });
+            found
+        };
+        let own = LocationId::all(&self.program.locations)
+            .filter(|&location| self.program.locations[location].procedure == procedure);
+        let known: Vec<(LocationId, Here)> =
+            own.filter_map(|location| Some((location, self.now(location)?))).collect();
+        let open = |(location, here): &(LocationId, Here)| {
+            let expressions =
+                self.program.locations[*location].edges.iter().flat_map(|edge| edge.op.expressions());
+            expressions.filter(|expr| reads(expr)).any(|expr| self.may_be_open(procedure, expr, here))
+        };
+        if known.iter().any(open) {
+            return None;
+        }
+        let initial = initial(std::slice::from_ref(variable));
+        let elements = &self.local_elements[procedure.index()][slots.clone()];
+        let here = known.iter().flat_map(|(_, here)| &here.locals[slots.clone()]);
+        bounds(initial.iter().chain(elements).chain(here))
+    }
+
     /// Whether it is possible, as far as is known, that a thread at a location has these local variables and sees these shared ones.
     pub fn admit(&self, location: LocationId, locals: &[Value], shared: &[Value]) -> bool {
         let admits = |held: &[Held], now: &[Value]| {
@@ -286,24 +350,31 @@ impl<'p> Values<'p> {
     fn now(&self, location: LocationId) -> Option<Here> {
         let mut here = self.at[location.index()].clone()?;
         if !self.alone[location.index()] {
-            self.forget_unstable(&mut here);
+            self.forget_unstable(self.program.locations[location].procedure, &mut here);
         }
         Some(here)
     }
 
-    fn start(&self, locals: Vec<Held>) -> Here {
-        Here { locals, shared: self.shared.clone(), locks: BTreeSet::new(), atomic: false }
+    fn start(&self, body: ProcedureId, locals: Vec<Held>) -> Here {
+        let slots = 0..self.shared.len();
+        let found = |slot| if self.owns(body, slot) { self.shown[slot] } else { self.shared[slot] };
+        Here { locals, shared: slots.map(found).collect(), locks: BTreeSet::new(), atomic: false }
+    }
+
+    /// Whether nobody but the one thread with this body writes a shared slot.
+    fn owns(&self, body: ProcedureId, slot: Slot) -> bool {
+        self.once[body.index()] && self.writers[slot] == Writers::With(body)
     }
 
     /// What others may have changed has any value that it ever has.
-    fn forget_unstable(&self, here: &mut Here) {
+    fn forget_unstable(&self, body: ProcedureId, here: &mut Here) {
         if here.atomic {
             return;
         }
         here.locks.retain(|&lock| !self.no_flag[lock]);
         for (slot, held) in here.shared.iter_mut().enumerate() {
             let guarded = self.guards[slot].as_ref().is_none_or(|guards| !guards.is_disjoint(&here.locks));
-            if !guarded {
+            if !guarded && !self.owns(body, slot) {
                 *held = self.shared[slot];
             }
         }
@@ -404,7 +475,8 @@ impl<'p> Values<'p> {
                     let open = self.may_be_open(procedure, argument, &here);
                     locals[local.slot] = Held { values, open };
                 }
-                effects.push(Effect::Arrives(body.entry, self.start(locals)));
+                let started = self.start(self.program.templates[*template].body, locals);
+                effects.push(Effect::Arrives(body.entry, started));
             }
             // The model has no other step that changes a variable.
             Op::Skip | Op::Acquire(_) | Op::Wait(_) | Op::Broadcast(_) | Op::Call(..) | Op::Fork(_) => {}
@@ -471,7 +543,7 @@ impl<'p> Values<'p> {
             }
             effects.push(match &place.target {
                 Target::Shared(_) | Target::SharedElement(..) => {
-                    Effect::Stores(slot, values, here.locks.clone())
+                    Effect::Stores(procedure, slot, values, here.locks.clone())
                 }
                 _ => Effect::StoresLocally(procedure, slot, values),
             });
@@ -629,6 +701,19 @@ impl<'p> Values<'p> {
             _ => None,
         }
     }
+}
+
+/// Bounds of everything that is held.
+fn bounds<'h>(held: impl Iterator<Item = &'h Held>) -> Option<(i128, i128)> {
+    let all = held.filter_map(|held| held.values).reduce(Stride::join)?;
+    Some((all.low, all.high))
+}
+
+/// Whether at most one thread runs a body.
+fn runs_once(program: &Program, body: ProcedureId) -> bool {
+    let mut running = program.templates.iter().filter(|template| template.body == body);
+    let only = running.next().is_some_and(|template| !template.spawned && template.count == Count::Fixed(1));
+    only && running.next().is_none()
 }
 
 /// Whether a constraint is one on what is there afterwards.

@@ -12,7 +12,7 @@ use allways_model::program::inputs::Inputs;
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Shared, Symbol, Visible};
 use allways_model::symmetry::Kinds;
-use allways_model::task::Instance;
+use allways_model::task::{Abstraction, Instance};
 use allways_smt::Settings;
 use std::fmt;
 use std::path::PathBuf;
@@ -276,8 +276,8 @@ pub struct Outcome {
     pub engine: Option<&'static Info>,
     /// The instance of the task that the answer is about, if it is not the one that was asked about.
     pub instance: Option<Instance>,
-    /// Whether it is about the coarse task.
-    pub coarse: bool,
+    /// The task beside the one that was asked about, if it is about such a one.
+    pub abstraction: Option<Abstraction>,
     /// Values for choices of the program, with which the counterexample is one.
     pub inputs: Option<Arc<Inputs>>,
     /// Whether a checker has accepted the evidence.
@@ -298,7 +298,7 @@ impl Outcome {
             figures,
             engine: None,
             instance: None,
-            coarse: false,
+            abstraction: None,
             inputs: None,
             certified: false,
             rejected: None,

@@ -21,7 +21,7 @@ use allways_model::program::reduction::{Reduction, reduce};
 use allways_model::program::{Count, Program};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{Explicit, Pushdown};
-use allways_model::task::{Instance, Model, Task};
+use allways_model::task::{Abstraction, Instance, Model, Task};
 use allways_model::threads::NoSuchThreads;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -57,7 +57,7 @@ struct Made {
     encodings: Mutex<HashMap<EncodingKey, Result<Arc<Encoded>, NoEncoding>>>,
     counted: Mutex<Option<Arc<CountedForm>>>,
     counted_run: Mutex<Option<Arc<CountedRun>>>,
-    coarse: OnceLock<Arc<Made>>,
+    abstractions: [OnceLock<Arc<Made>>; Abstraction::ALL.len()],
 }
 
 /// A pushdown system.
@@ -174,18 +174,19 @@ impl<'a> Forms<'a> {
         self.inputs.is_some()
     }
 
-    /// The task that may do more, whose proofs count, if there is one.
-    pub fn coarse(&self) -> Option<Forms<'a>> {
-        let task = self.task()?.coarse.as_deref()?;
+    /// The task of this kind beside it, whose proofs count, if there is one.
+    pub fn abstraction(&self, kind: Abstraction) -> Option<Forms<'a>> {
+        let task = self.task()?.abstraction(kind)?;
         let make = || Arc::new(Made { journal: self.made.journal.clone(), ..Made::default() });
-        let made = self.made.coarse.get_or_init(make).clone();
+        let made = self.made.abstractions[kind as usize].get_or_init(make).clone();
         Some(Forms { source: Source::Task(task), made, inputs: None, ..self.clone() })
     }
 
     /// What an outcome is about.
     #[must_use]
     pub fn of(&self, outcome: &Outcome) -> Forms<'a> {
-        let mut forms = self.coarse().filter(|_| outcome.coarse).unwrap_or_else(|| self.clone());
+        let other = outcome.abstraction.and_then(|kind| self.abstraction(kind));
+        let mut forms = other.unwrap_or_else(|| self.clone());
         if let Some(inputs) = &outcome.inputs {
             forms = forms.with_inputs(inputs.clone());
         }

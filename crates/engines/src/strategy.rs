@@ -33,7 +33,7 @@ use crate::meet::views::Views;
 use crate::race::{Lane, race};
 use allways_evidence::{StopReason, Verdict};
 use allways_model::program::Program;
-use allways_model::task::{Instance, MOST_TRIED};
+use allways_model::task::{Abstraction, Instance, MOST_TRIED};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -140,9 +140,11 @@ pub enum Strategy {
     /// With one thread, two, three, four if the task leaves the number open, all but the last for so long at most; otherwise
     /// just as the task says.
     Grow(Duration, Box<Strategy>),
-    /// What is used for a fixed and for any number of threads, on the task that may do more, if there is one: a proof or
+    /// What is used for a fixed and for any number of threads, on the coarse task, if there is one: a proof or
     /// nothing. Beside that views, if its data is wide.
     Coarse,
+    /// On the bounded task, if there is one: a proof, or why there is none.
+    Bounded(Box<Strategy>),
     /// If a limit of the program was hit, perhaps in states that no run reaches: forgets that, and looks again.
     IfLimitsHit(Box<Strategy>),
 }
@@ -181,7 +183,12 @@ impl Strategy {
     /// How an engine is used that a user has named.
     pub fn of(engine: &'static dyn Engine, forms: &Forms) -> Strategy {
         let run = || Strategy::Run(engine).certified();
-        match engine.info().threads {
+        let info = engine.info();
+        let by_formulas = info.takes == Takes::Programs && info.settings.contains(&Setting::Solver);
+        match info.threads {
+            Threads::AsStated if by_formulas && forms.abstraction(Abstraction::Bounded).is_some() => {
+                Strategy::Then(vec![Strategy::Bounded(Box::new(run())).tried(), Strategy::Run(engine)])
+            }
             Threads::AsStated => Strategy::Run(engine),
             Threads::FixedOrAny if !forms.question().bounded() => {
                 Strategy::Then(vec![run().any_number().tried(), run().growing()])
@@ -220,14 +227,20 @@ impl Strategy {
             }
             Strategy::Grow(small, strategy) => grow(*small, strategy, forms, budget),
             Strategy::Coarse => {
-                let coarse = forms.coarse()?;
+                let coarse = forms.abstraction(Abstraction::Coarse)?;
                 let mut lanes = vec![(Duration::ZERO, listing(&coarse))];
                 if coarse.task().is_some_and(|task| task.has_wide_values()) {
                     lanes.push((COARSE_VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
                 }
                 let race = Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: false };
                 let outcome = race.run(&coarse, budget)?;
-                matches!(outcome.verdict, Verdict::Safe(_)).then_some(Outcome { coarse: true, ..outcome })
+                let abstraction = Some(Abstraction::Coarse);
+                matches!(outcome.verdict, Verdict::Safe(_)).then_some(Outcome { abstraction, ..outcome })
+            }
+            Strategy::Bounded(strategy) => {
+                let outcome = strategy.run(&forms.abstraction(Abstraction::Bounded)?, budget)?;
+                let abstraction = Some(Abstraction::Bounded);
+                (!matches!(outcome.verdict, Verdict::Unsafe(_))).then_some(Outcome { abstraction, ..outcome })
             }
             Strategy::IfLimitsHit(strategy) => {
                 if !(forms.limits_hit() && forms.reset_limits()) {
@@ -437,9 +450,18 @@ pub fn auto(forms: &Forms) -> Strategy {
     }
     let mut lanes = vec![(Duration::ZERO, first)];
     if wide && !deadlock {
-        lanes.push((VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
+        let views = Strategy::Run(&Views).certified();
+        let predicates = Strategy::Run(&Predicates).certified();
+        let (views, predicates) = match task.bounded.is_some() {
+            true => {
+                let of_bounded = Strategy::Bounded(Box::new(predicates.clone())).tried();
+                (Strategy::Bounded(Box::new(views)), Strategy::Then(vec![of_bounded, predicates]))
+            }
+            false => (views, predicates),
+        };
+        lanes.push((VIEWS_HEAD_START, views));
         lanes.push((VIEWS_HEAD_START, Strategy::Coarse));
-        lanes.push((PREDICATES_HEAD_START, Strategy::Run(&Predicates).certified().tried()));
+        lanes.push((PREDICATES_HEAD_START, predicates.tried()));
     }
     if !question.bounded() && task.program().is_some_and(|program| has_wide_inputs(program)) {
         let run = Box::new(Strategy::Run(&SymbolicInputs).certified());

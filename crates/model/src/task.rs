@@ -33,6 +33,9 @@ pub struct Task {
     pub exact: Option<Box<Task>>,
     /// The same question about a model that may do more and has less data, so that its proofs are real. Not for deadlocks.
     pub coarse: Option<Box<Task>>,
+    /// The same question about a model whose data is bounded more closely and that goes wrong where it is not, so that its proofs are
+    /// real. Not for deadlocks.
+    pub bounded: Option<Box<Task>>,
     /// Why what it was read from may do more than the model, so that a proof says less than it seems to.
     pub narrowed: Option<String>,
 }
@@ -71,6 +74,20 @@ impl Model {
 /// A range of more values than this is like an integer without bounds.
 const FEW_VALUES: u64 = 1 << 16;
 
+/// A task beside a task, of which only proofs count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Abstraction {
+    /// [`Task::coarse`].
+    Coarse,
+    /// [`Task::bounded`].
+    Bounded,
+}
+
+impl Abstraction {
+    /// All of them.
+    pub const ALL: [Abstraction; 2] = [Abstraction::Coarse, Abstraction::Bounded];
+}
+
 /// Which numbers of threads an engine is asked about.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Instance {
@@ -86,7 +103,8 @@ impl Task {
     /// The question whether a model can go wrong.
     pub fn new(model: Model) -> Task {
         let (property, threads, source) = (Property::default(), Counts::default(), Source::default());
-        Task { model, property, threads, source, widened: None, exact: None, coarse: None, narrowed: None }
+        let (widened, narrowed, exact, coarse, bounded) = (None, None, None, None, None);
+        Task { model, property, threads, source, widened, exact, coarse, bounded, narrowed }
     }
 
     /// The program, if it is one.
@@ -94,6 +112,14 @@ impl Task {
         match &self.model {
             Model::Program(program) => Some(program),
             Model::Rules(_) | Model::Counters(_) => None,
+        }
+    }
+
+    /// The task of this kind beside it, if there is one.
+    pub fn abstraction(&self, kind: Abstraction) -> Option<&Task> {
+        match kind {
+            Abstraction::Coarse => self.coarse.as_deref(),
+            Abstraction::Bounded => self.bounded.as_deref(),
         }
     }
 

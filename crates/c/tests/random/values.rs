@@ -147,8 +147,8 @@ fn explored(program: &Program, look: &dyn Fn(&State)) -> Option<bool> {
 }
 
 #[test]
-fn values_contain_every_state_and_stores_that_are_left_out_hide_no_error() {
-    let (mut compared, mut wrong, mut easier, mut proved) = (0, 0, 0, 0);
+fn values_contain_every_state_and_programs_made_of_them_hide_no_error() {
+    let (mut compared, mut wrong, mut bounded, mut easier, mut proved) = (0, 0, 0, 0, 0);
     for seed in seeds(150) {
         let text = program(seed);
         let [plain, _] = programs(&text).unwrap_or_else(|why| panic!("{seed}: {why}\n{text}"));
@@ -175,12 +175,18 @@ fn values_contain_every_state_and_stores_that_are_left_out_hide_no_error() {
         wrong += usize::from(fails);
         let map = LineMap::identity(text.as_bytes());
         let lowered = read(text.as_bytes(), &map, DataModel::Lp64, Default::default()).expect("it was read");
+        if let Some(fails_bounded) = lowered.bounded.and_then(|program| explored(&program, &|_| {})) {
+            bounded += 1;
+            assert_eq!(fails_bounded, fails, "{seed}: bounds do not hold, or hide an error\n{text}");
+        }
         let Some(program) = lowered.coarse else { continue };
         easier += 1;
         let Some(easier_fails) = explored(&program, &|_| {}) else { continue };
         assert!(easier_fails || !fails, "{seed}: an error is hidden\n{text}");
         proved += usize::from(!easier_fails);
     }
-    println!("{compared} programs compared, {wrong} go wrong, {easier} made easier, {proved} proved so");
-    assert!(compared > 60 && wrong > 20 && easier > 20 && proved > 20);
+    println!(
+        "{compared} programs compared, {wrong} go wrong, {bounded} have bounds, {easier} made easier, {proved} proved so"
+    );
+    assert!(compared > 60 && wrong > 20 && bounded > 20 && easier > 20 && proved > 20);
 }
