@@ -116,17 +116,9 @@ impl Jobs {
             sessions.insert(session.to_string(), end.clone());
         }
         let over = || end.load(Ordering::Acquire) || self.stopped.load(Ordering::Acquire) || gone();
-        let outcome = match self.turn(&over) {
-            true => {
-                let outcome = self.checked(order, &over);
-                *lock(&self.free) += 1;
-                self.freed.notify_one();
-                outcome
-            }
-            false => Outcome::Cancelled,
-        };
-        lock(&self.sessions).remove(session);
-        outcome
+        let mut place = Place { jobs: self, session, runs: false };
+        place.runs = self.turn(&over);
+        if place.runs { self.checked(order, &over) } else { Outcome::Cancelled }
     }
 
     /// Waits until there is room; not if it is over before.
@@ -174,7 +166,7 @@ impl Jobs {
                     cancelled = true;
                     break;
                 }
-                if started.elapsed() > time + GRACE {
+                if started.elapsed() > time.saturating_add(GRACE) {
                     break;
                 }
                 let quick = started.elapsed() < 5 * LOOK;
@@ -192,6 +184,24 @@ impl Jobs {
                 _ => Outcome::Failed("the answer is too long to be shown".to_string()),
             }
         })
+    }
+}
+
+/// The place of a check, which is free again however the check ends.
+struct Place<'a> {
+    jobs: &'a Jobs,
+    session: &'a str,
+    /// Whether it is one of those that run.
+    runs: bool,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if self.runs {
+            *lock(&self.jobs.free) += 1;
+            self.jobs.freed.notify_one();
+        }
+        lock(&self.jobs.sessions).remove(self.session);
     }
 }
 

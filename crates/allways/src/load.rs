@@ -445,6 +445,14 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
             span.line
         ));
     }
+    if property.cleanup && (allocates.is_some() || !externals.is_empty()) {
+        loaded.task.narrowed =
+            Some("memory that is not freed is not looked for at every end of the process".to_string());
+    }
+    if property.overflows {
+        loaded.task.narrowed =
+            Some("overflow of 64 bits, of constants and of quotients is not looked for".to_string());
+    }
     if loaded.task.property.deadlock && may_not_create {
         let why = "a thread that is never created counts as one that waits".to_string();
         loaded.task.exact = None;

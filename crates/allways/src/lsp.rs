@@ -28,7 +28,7 @@ use lsp_types::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -105,8 +105,8 @@ struct Server<'a> {
     connection: &'a Connection,
     documents: Documents,
     jobs: Arc<Jobs>,
-    /// Requests for checks that are running, and the sessions of these.
-    checks: Arc<Mutex<HashMap<RequestId, String>>>,
+    /// Requests for checks that are waited for.
+    checks: Arc<Mutex<HashSet<RequestId>>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -207,9 +207,7 @@ impl Server<'_> {
                         NumberOrString::Number(number) => RequestId::from(number),
                         NumberOrString::String(text) => RequestId::from(text),
                     };
-                    if let Some(session) = lock(&self.checks).get(&id) {
-                        self.jobs.cancel(session);
-                    }
+                    lock(&self.checks).remove(&id);
                 }
             }
             _ => {}
@@ -240,12 +238,13 @@ impl Server<'_> {
             (document.text.as_str().as_bytes().to_vec(), document.version)
         };
         let session = uri.as_str().to_string();
-        lock(&self.checks).insert(id.clone(), session.clone());
+        lock(&self.checks).insert(id.clone());
         let (sender, documents) = (self.connection.sender.clone(), Arc::clone(&self.documents));
         let (jobs, checks) = (Arc::clone(&self.jobs), Arc::clone(&self.checks));
         thread::spawn(move || {
             let order = Order { program, ..Order::default() };
-            let outcome = jobs.run(&session, &order, &|| false);
+            // Who cancels it takes it out, perhaps before it runs.
+            let outcome = jobs.run(&session, &order, &|| !lock(&checks).contains(&id));
             lock(&checks).remove(&id);
             let answer: Value = match outcome {
                 Outcome::Done(json) => serde_json::from_slice(&json).unwrap_or_default(),
@@ -255,10 +254,11 @@ impl Server<'_> {
                 Outcome::Cancelled => json!({ "verdict": "unknown", "sentence": "the check was cancelled" }),
                 Outcome::Failed(why) => json!({ "verdict": "unknown", "sentence": why }),
             };
-            // A text that has changed is another program.
-            if let Some(document) =
-                lock(&documents).get_mut(&uri).filter(|document| document.version == version)
-            {
+            // A text that has changed is another program, and one that was opened again may have the same version.
+            let is_checked = |document: &Document| {
+                document.version == version && document.text.as_str().as_bytes() == order.program
+            };
+            if let Some(document) = lock(&documents).get_mut(&uri).filter(|document| is_checked(document)) {
                 document.found = answers::found(&document.text, &uri, &answer);
                 let all = answers::diagnostics(&document.text).into_iter().chain(document.found.clone());
                 let _ = sender.send(published(uri, all.collect(), Some(version)).into());

@@ -95,8 +95,10 @@ impl Server {
                 continue;
             };
             if self.open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS {
-                Answer::refused(503, "too many connections").send(&stream);
+                // Nobody waits here for a client that takes its time.
                 self.open.fetch_sub(1, Ordering::AcqRel);
+                let _ = stream.set_nonblocking(true);
+                Answer::refused(503, "too many connections").send(&stream);
                 continue;
             }
             let server = Arc::clone(self);

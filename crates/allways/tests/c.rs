@@ -385,3 +385,26 @@ fn deadlocks_name_the_cycle_of_locks() {
     let run = allways(&format!("check {path} --property no-deadlock"));
     assert!(run.out.contains("cycle of locks: main waits for `m` of main"), "{run:?}");
 }
+
+#[test]
+fn what_is_passed_to_pthread_exit_is_evaluated() {
+    let text = "#include <pthread.h>\nvoid reach_error(void);\nvoid *g(void) { reach_error(); return 0; }\n\
+                int main(void) { pthread_exit(g()); }\n";
+    let path = file(&folder("exit-argument"), "exit.c", text);
+    assert_eq!(allways(&format!("check {path} --property unreach-call")).code, 10);
+}
+
+#[test]
+fn a_division_by_zero_is_not_followed_and_nothing_is_proved() {
+    let text = "extern int __VERIFIER_nondet_int(void);\nint g;\nvoid reach_error(void);\n\
+                int main(void) { int y = __VERIFIER_nondet_int(); if (y != 0) return 0; g = 5 / y; if (y) reach_error(); }\n";
+    let path = file(&folder("division"), "division.c", text);
+    assert_eq!(allways(&format!("check {path} --property unreach-call --timeout 20s")).code, 5);
+}
+
+#[test]
+fn overflow_is_looked_for_and_never_proved_absent() {
+    let text = "int main(void) { long x = 1; x = x + 1; return 0; }\n";
+    let path = file(&folder("overflow"), "overflow.c", text);
+    assert_eq!(allways(&format!("check {path} --property no-overflow")).code, 5);
+}

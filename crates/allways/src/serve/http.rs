@@ -199,7 +199,8 @@ impl Answer {
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
             let mut rest = [0; 4096];
-            for _ in 0..256 {
+            let started = Instant::now();
+            while started.elapsed() < Duration::from_millis(500) {
                 if !stream.read(&mut rest).is_ok_and(|length| length > 0) {
                     break;
                 }

@@ -73,7 +73,8 @@ pub fn proof(forms: &Forms<'_>, certificate: &Certificate) -> ProofStory {
                     _ => {}
                 }
                 proof.cut = seen.looked >= MOST;
-                seen.told(&*form.system)
+                // What was not looked at to the end says nothing about the rest.
+                if proof.cut { Vec::new() } else { seen.told(&*form.system) }
             } else {
                 Vec::new()
             }

@@ -94,7 +94,9 @@ impl Lowering<'_> {
         let mut found = Vec::new();
         for (number, object) in self.objects.iter().enumerate() {
             let id = ObjectId(number);
-            if let (Some(stride), false) = (object.stride, self.automatic.contains(&id)) {
+            // What the environment gives is not the program's to free.
+            let is_other = self.automatic.contains(&id) || self.given.contains(&id);
+            if let (Some(stride), false) = (object.stride, is_other) {
                 found.extend(
                     (0..object.parts.len() / stride).map(|part| (id.slot(part * stride), stride - 1)),
                 );

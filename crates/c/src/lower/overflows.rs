@@ -1,9 +1,9 @@
 //! Signed overflow, where it is asked for (`no-overflow`): what is computed in a signed type is in its range.
 //!
 //! An operation that may overflow is a step of its own, and the next one asserts that the result is in range; otherwise it would wrap
-//! around. That holds of types of 32 bits. Numbers of 64 bits that leave their range are not followed in any case, nor is
-//! what is shifted to the left out of it, about which standards differ. Atomic operations wrap around (C11, 7.17.7.5), and so do
-//! conversions.
+//! around. That holds of types of 32 bits; overflow of 64 bits, of constants and of quotients is not looked for, so that nothing is proved.
+//! What is shifted to the left out of the range is not followed, since standards differ about it. Atomic operations wrap around
+//! (C11, 7.17.7.5), and so do conversions.
 
 use super::expressions::{arithmetic, converted};
 use super::places::{Target, binary};
@@ -27,7 +27,7 @@ pub(super) struct Update<'a> {
 }
 
 fn is_wide(int: Int) -> bool {
-    int.signed && int.bits >= 32
+    int.signed && int.bits == 32
 }
 
 impl Lowering<'_> {
@@ -58,9 +58,6 @@ impl Lowering<'_> {
         let value = Model::Local(slot);
         let (low, high) = slots::machine(int).bounds();
         let (Ok(low), Ok(high)) = (Value::try_from(low), Value::try_from(high)) else { return Ok(value) };
-        if int.bits >= 64 {
-            return Ok(value);
-        }
         let fits = binary(
             Operator::And,
             binary(Operator::GreaterEqual, value.clone(), Model::Constant(low)),

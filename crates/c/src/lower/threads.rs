@@ -228,7 +228,11 @@ impl Lowering<'_> {
     pub(super) fn exit_thread(&mut self, value: Option<&Expr>, span: Span) -> Result<()> {
         let value = match value {
             Some(value) if self.body.thread.is_some() => Some(self.value(value)?),
-            _ => None,
+            Some(value) => {
+                self.effect(value)?;
+                None
+            }
+            None => None,
         };
         if self.body.is_procedure {
             return refuse(span, "`pthread_exit` in a recursive function is not followed");

