@@ -1,6 +1,6 @@
 //! Who has a mutex: threads that wait for each other in a circle, and threads that end with one.
 //!
-//! Where this is asked, a plain mutex that is held is [`HELD`] plus the number of its owner.
+//! Where this is asked, a plain mutex that is held is `HELD` plus the number of its owner.
 //!
 //! **Circles.** There is a partial deadlock if each of some threads is about to take a mutex that the next of them has: none of them
 //! ever moves again, whatever the others do. As with data races, threads are stopped one after the other. The first one
