@@ -43,6 +43,14 @@ fn pointers_into_the_middle_lead_both_ways() {
 }
 
 #[test]
+fn a_bit_field_that_is_chosen_has_the_type_of_both_branches() {
+    compare(&[(
+        "",
+        "struct s { unsigned b : 6; } s = { 1 }; int main(void) { result = (3 ? s.b : 7u) - 2 < 0; result = result * 2 + ((0 ? 7 : s.b) - 2 < 0); }",
+    )]);
+}
+
+#[test]
 fn values_of_bit_fields_are_promoted_after_a_comma() {
     compare(&[(
         "",

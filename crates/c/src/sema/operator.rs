@@ -303,7 +303,11 @@ impl Analyser<'_> {
         };
         let then = self.convert(then, &ty)?;
         let other = self.convert(other, &ty)?;
-        if let Some(known) = known {
+        // A bit-field by itself would be promoted again, from its own width.
+        let whole = |value: &Expr| !is_arithmetic(&value.ty) || self.promoted_type(value) == ty;
+        if let Some(known) = known
+            && whole(if known { &then } else { &other })
+        {
             return Ok(Expr { span, ..if known { then } else { other } });
         }
         let kind = match omitted {
