@@ -4,13 +4,14 @@
 //! said of each step comes from the source (its text and line) and from comparing the states before and after.
 
 use crate::held::{Ended, Waiting, cycle};
-use allways_c::lower::owners::{HAS, WAITS_FOR, WANTED};
+use allways_c::lower::owners::{WAITS_FOR, WANTED};
 use allways_c::lower::{ADDRESSES, HEAP};
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::semantics::{State, Thread};
 use allways_model::program::{
-    Edge, Expr, LocationId, Op, Program, Span, Type, Value, Variable, Violation, WATCHED, Wrong, slot_name,
+    Claims, Edge, Expr, LocationId, Op, Program, Span, Type, Value, Variable, Violation, WATCHED, Wrong,
+    slot_name,
 };
 
 /// The longest piece of source that is shown in full.
@@ -342,41 +343,16 @@ impl TraceWriter<'_> {
 
     /// Of a run that ends in something that C programs are only asked about on request: what it is.
     fn asked(&self, run: &Run, violation: Violation, who: &str) -> Option<(String, &'static str)> {
-        let step = run.steps.last()?;
-        let locals = &self.program.procedure_of(step.location).locals;
-        let name_of = |slot| slot_name(&self.program.shared, slot);
-        let edges = self.program.locations.iter().flat_map(|location| &location.edges);
-        for edge in edges {
-            let Op::Assert(expr) = &edge.op else { continue };
-            if (edge.span.line, edge.span.column) != (violation.line, violation.column) {
-                continue;
+        let assertion = violation.kind == Wrong::Assertion;
+        let text = self.at(violation.line, violation.column);
+        match self.program.claims {
+            Claims::NoHeldMutex if assertion => Some((format!("{who} ends, and has a mutex"), "held-mutex")),
+            Claims::AllFreed if assertion => {
+                Some(("memory is not freed when the process ends".to_string(), "leak"))
             }
-            let (mut constants, mut has, mut memory) = (Vec::new(), false, false);
-            expr.visit(&mut |part| match part {
-                Expr::Constant(value) => constants.push(*value),
-                Expr::Local(slot) => {
-                    has |= locals.iter().any(|one| one.slot == *slot && one.name.starts_with(HAS));
-                }
-                Expr::Shared(slot) => {
-                    memory |= name_of(*slot).starts_with(HEAP) && name_of(*slot).ends_with('#');
-                }
-                _ => {}
-            });
-            let text = self.text(edge.span);
-            let has_bounds =
-                [i32::MIN, i32::MAX].iter().all(|bound| constants.contains(&Value::from(*bound)));
-            // What is known to go wrong has no variables any more; but the place tells.
-            let is_name = |name: &str| name.split('#').next() == Some(text.as_str());
-            let ends = self.program.templates.iter().any(|one| one.name != "main" && is_name(&one.name));
-            if has || ends || text.starts_with("pthread_exit") {
-                return Some((format!("{who} ends, and has a mutex"), "held-mutex"));
-            } else if memory && !text.starts_with("free") || text == "main" || text.starts_with("exit") {
-                return Some(("memory is not freed when the process ends".to_string(), "leak"));
-            } else if has_bounds {
-                return Some((format!("{who} overflows: {text}"), "overflow"));
-            }
+            Claims::NoOverflow if assertion => Some((format!("{who} overflows: {text}"), "overflow")),
+            _ => self.circle(run, who),
         }
-        self.circle(run, who)
     }
 
     /// Of a run that ends where threads wait for each other in a circle: who waits for whom.

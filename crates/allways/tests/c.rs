@@ -408,3 +408,51 @@ fn overflow_is_looked_for_and_never_proved_absent() {
     let path = file(&folder("overflow"), "overflow.c", text);
     assert_eq!(allways(&format!("check {path} --property no-overflow")).code, 5);
 }
+
+#[test]
+fn every_argument_of_a_library_call_is_evaluated_once() {
+    let head = "#include <assert.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <time.h>\n#include <err.h>\n\
+                void reach_error(void);\nint calls;\nstruct timespec when;\nsem_t s;\npthread_mutex_t m[2];\npthread_cond_t c;\n\
+                pthread_t t[2];\npthread_rwlock_t r;\nint x;\n\
+                struct timespec *deadline(void) { reach_error(); return &when; }\nint number(void) { reach_error(); return 0; }\n\
+                void *nothing(void) { reach_error(); return 0; }\nint next(void) { return calls++; }\n\
+                void *f(void *unused) { return 0; }\n";
+    let reached = [
+        "pthread_mutex_timedlock(&m[0], deadline());",
+        "pthread_mutex_lock(&m[0]); pthread_cond_timedwait(&c, &m[0], deadline());",
+        "sem_init(&s, 0, 1); sem_timedwait(&s, deadline());",
+        "sem_init(&s, number(), 1);",
+        "if (__builtin_expect(1, number())) x = 1;",
+        "__atomic_load_n(&x, number());",
+        "__atomic_store_n(&x, 1, number());",
+        "__atomic_compare_exchange_n(&x, &calls, 1, number(), 5, 5);",
+        "pthread_create(&t[0], nothing(), f, 0);",
+        "pthread_mutex_init(&m[0], nothing());",
+        "pthread_rwlock_init(&r, nothing());",
+        "pthread_create(&t[0], 0, f, 0); pthread_join(t[0], nothing());",
+        "pthread_create(&t[0], 0, (reach_error(), f), 0);",
+        "pthread_mutex_lock(&m[next()]); assert(calls != 1);",
+        "pthread_mutex_lock(&m[0]); pthread_cond_wait(&c, &m[next()]); assert(calls != 1);",
+        "pthread_create(&t[next()], 0, f, 0); assert(calls != 1);",
+    ];
+    let folder = folder("arguments");
+    for (number, body) in reached.into_iter().enumerate() {
+        let text = format!("{head}int main(void) {{ {body} return 0; }}\n");
+        let path = file(&folder, &format!("reached{number}.c"), &text);
+        let run = allways(&format!("check {path} --property unreach-call --timeout 20s"));
+        assert_eq!(run.code, 10, "{body} {run:?}");
+    }
+    // What ends the process, and what calls back.
+    let text = format!(
+        "{head}extern int __VERIFIER_nondet_int(void);\nint main(void) {{ x = __VERIFIER_nondet_int(); \
+         if (x) errx(1, \"ends\"); if (x) reach_error(); }}\n"
+    );
+    assert_eq!(allways(&format!("check {} --property unreach-call", file(&folder, "err.c", &text))).code, 0);
+    let text = format!(
+        "{head}int at_quick_exit(void (*)(void)); int main(void) {{ at_quick_exit(reach_error); }}\n"
+    );
+    assert_ne!(
+        allways(&format!("check {} --property unreach-call", file(&folder, "quick.c", &text))).code,
+        0
+    );
+}

@@ -2,10 +2,11 @@
 //!
 //! The way of a text: [`source`] runs the preprocessor where one is needed and keeps the way back from its lines to those
 //! of the user; [`annotations`] makes calls of assertions in comments; `normalise` takes out what the parser does not read;
-//! [`sema`] resolves names and types ([`typed`]); [`near`] cuts what is too large to be read as a whole; [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
+//! [`sema`] resolves names and types ([`typed`]); `arguments` stores arguments before calls that need them twice; [`near`] cuts what is too large to be read as a whole; [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
 //! `races` watches for data races if they are asked for; [`fuse`](mod@fuse) joins the steps that no other thread can see.
 
 pub mod annotations;
+mod arguments;
 mod bounded;
 mod bounds;
 mod choices;
@@ -50,7 +51,7 @@ use property::Property;
 use sema::CError;
 use source::LineMap;
 use std::sync::Arc;
-use typed::DataModel;
+use typed::{DataModel, Unit};
 
 /// Reads a preprocessed text: a program of the model that goes wrong where a property is violated, its invisible steps
 /// joined.
@@ -60,9 +61,7 @@ pub fn read(
     model: DataModel,
     property: Property,
 ) -> Result<Lowered, Vec<CError>> {
-    let text = annotations::written_out(text)
-        .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
-    let mut unit = strings::analyse(&text, map, model)?;
+    let mut unit = analyse(text, map, model)?;
     let is_cut =
         Property::named("unreach-call") == Some(property) && near::cut(&mut unit, near::MOST_EXPRESSIONS);
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
@@ -108,12 +107,19 @@ pub fn read_unreduced(
     model: DataModel,
     property: Property,
 ) -> Result<Lowered, Vec<CError>> {
-    let text = annotations::written_out(text)
-        .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
-    let unit = strings::analyse(&text, map, model)?;
+    let unit = analyse(text, map, model)?;
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
     indeterminate::start_with_zero(&mut lowered.program);
     Ok(lowered)
+}
+
+/// Names and types of a preprocessed text.
+fn analyse(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec<CError>> {
+    let text = annotations::written_out(text)
+        .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
+    let mut unit = strings::analyse(&text, map, model)?;
+    arguments::evaluate_first(&mut unit);
+    Ok(unit)
 }
 
 /// Programs of which a proof is one of another program, and that are easier to prove.

@@ -117,6 +117,67 @@ pub fn is_of_threads(name: &str) -> bool {
         .any(|prefix| name.starts_with(prefix))
 }
 
+/// Whether what a function of the thread library does needs an argument once, so that it is evaluated where the call is.
+pub fn evaluates_once(name: &str, position: usize) -> bool {
+    match name {
+        "pthread_create" => matches!(position, 0 | 3),
+        "thrd_create" => matches!(position, 0 | 2),
+        "pthread_join" | "thrd_join" | "pthread_exit" | "thrd_exit" | "pthread_detach" | "thrd_detach" => {
+            position == 0
+        }
+        "pthread_setspecific" | "tss_set" => position == 1,
+        _ => false,
+    }
+}
+
+/// Whether what a function does is the same whatever an argument is; this is then evaluated for what happens on the way alone.
+pub fn ignores(name: &str, position: usize) -> bool {
+    match name {
+        "pthread_create" | "pthread_rwlock_init" | "pthread_barrier_init" | "sem_init" => position == 1,
+        "pthread_mutex_timedlock" | "mtx_timedlock" | "sem_timedwait" => position == 1,
+        "pthread_mutex_init" | "pthread_spin_init" => position == 1,
+        "pthread_cond_wait" | "pthread_cond_timedwait" | "cnd_wait" | "cnd_timedwait" => position != 1,
+        "kmalloc" | "kzalloc" | "scanf" | "__isoc99_scanf" | "__isoc23_scanf" => {
+            position == usize::from(name.starts_with('k'))
+        }
+        "sscanf" | "fscanf" | "__isoc99_sscanf" | "__isoc99_fscanf" | "__isoc23_sscanf"
+        | "__isoc23_fscanf" => position < 2,
+        "__assert_fail" | "__assert" | "__assert_func" | "__assert_rtn" | "__VERIFIER_error"
+        | "reach_error" => true,
+        "assert"
+        | "__VERIFIER_assert"
+        | "__ESBMC_assert"
+        | "__CPROVER_assert"
+        | "klee_assert"
+        | "__goblint_check"
+        | "__goblint_assert"
+        | "__VERIFIER_assume"
+        | "__goblint_assume"
+        | "assume_abort_if_not"
+        | "__ESBMC_assume"
+        | "__CPROVER_assume"
+        | "assume"
+        | "__builtin_expect" => position > 0,
+        _ if name.contains("nondet") || matches!(name, "rand" | "random" | "lrand48") => true,
+        _ if name.starts_with("__sync_") || name.starts_with("__atomic_") => position >= operands(name),
+        _ => false,
+    }
+}
+
+/// How many arguments of an atomic builtin matter; memory orders and whatever else follows do not.
+fn operands(name: &str) -> usize {
+    let by_address = by_address(name);
+    let word = name.trim_start_matches("__sync_").trim_start_matches("__atomic_");
+    match word.trim_end_matches("_n") {
+        "lock_release" | "clear" | "test_and_set" => 1,
+        "load" => 1 + usize::from(by_address),
+        "exchange" => 2 + usize::from(by_address),
+        "thread_fence" | "signal_fence" | "synchronize" => usize::MAX,
+        word if word.contains("compare") => 3,
+        _ => 2,
+    }
+}
+
 /// Functions after which control goes on elsewhere, or that let others run: what these do is not known to be nothing.
 pub fn is_refused(name: &str) -> bool {
     name.contains("setjmp")
@@ -138,8 +199,31 @@ pub fn is_refused(name: &str) -> bool {
                 | "pthread_kill"
                 | "pthread_atfork"
                 | "clone"
+                | "at_quick_exit"
                 | "qsort"
+                | "qsort_r"
                 | "bsearch"
+                | "lfind"
+                | "lsearch"
+                | "tsearch"
+                | "tfind"
+                | "tdelete"
+                | "twalk"
+                | "ftw"
+                | "nftw"
+                | "scandir"
+                | "glob"
+                | "pause"
+                | "sigsuspend"
+                | "sigwait"
+                | "sigqueue"
+                | "setitimer"
+                | "timer_create"
+                | "makecontext"
+                | "setcontext"
+                | "swapcontext"
+                | "error"
+                | "error_at_line"
                 | "__goblint_assume_join"
         )
 }

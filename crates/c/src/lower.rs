@@ -60,6 +60,7 @@ use allways_model::program::{
     Value, Variable,
 };
 use body::Body;
+pub(crate) use expressions::acts;
 pub use heap::HEAP;
 pub use mutexes::{CHECKING, RECURSIVE};
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -4,6 +4,8 @@
 //! failed assertion ends the process; after an access outside of every object, anything may happen, so such a run is not
 //! followed any further, and "safe" needs that there is none.
 
+use allways_model::program::Claims;
+
 /// Kinds of violations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Property {
@@ -62,6 +64,17 @@ impl Property {
         "no-held-mutex",
         "no-overflow",
     ];
+
+    /// What the assertions of a program are about of which this is asked.
+    pub fn claims(&self) -> Claims {
+        match self {
+            Property { assertions: true, .. } => Claims::Stated,
+            Property { overflows: true, .. } => Claims::NoOverflow,
+            Property { held: true, .. } => Claims::NoHeldMutex,
+            Property { cleanup, leaks, .. } if *cleanup || *leaks => Claims::AllFreed,
+            _ => Claims::Stated,
+        }
+    }
 
     /// The property of a name.
     pub fn named(name: &str) -> Option<Property> {

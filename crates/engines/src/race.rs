@@ -3,9 +3,10 @@
 //! The one race of this crate: [strategies](crate::strategy) race engines, CUBA's procedure two of its methods, coverability
 //! forward against backward. The first lane runs on the calling thread. Lanes that give it a head start get a thread when that
 //! is over: whenever the first lane looks at its budget, it starts those that are due. So a question that is settled at once
-//! costs no thread at all.
+//! costs no thread at all. There may be more lanes than cores: some [step back](Lane::steps_back) for the others after a while.
 
 use crate::budget::Budget;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -14,14 +15,20 @@ use std::time::{Duration, Instant};
 pub struct Lane<'a, T> {
     /// How long the others are alone.
     pub after: Duration,
+    /// How long it runs at full speed. After that it sleeps most of the time while a lane runs that never steps back.
+    pub steps_back: Option<Duration>,
     /// What it does.
     pub run: &'a (dyn Fn(&Budget) -> T + Sync),
 }
 
+/// Who has stepped back works this long in each period.
+const TURN: Duration = Duration::from_millis(10);
+const PERIOD: Duration = Duration::from_millis(50);
+
 impl<'a, T> Lane<'a, T> {
     /// One that starts at once.
     pub fn new(run: &'a (dyn Fn(&Budget) -> T + Sync)) -> Lane<'a, T> {
-        Lane { after: Duration::ZERO, run }
+        Lane { after: Duration::ZERO, steps_back: None, run }
     }
 }
 
@@ -55,8 +62,24 @@ pub fn race<T: Send>(
     let shared = budget.child();
     let began = Instant::now();
     let winner = Mutex::new(None);
+    // How many lanes run that never step back.
+    let ahead = AtomicUsize::new(0);
+    let make_room = |lane: &Lane<'_, T>| {
+        let elapsed = began.elapsed();
+        let over = lane.steps_back.is_some_and(|after| elapsed >= after);
+        if over && ahead.load(Ordering::Relaxed) > 0 && shared.check().is_ok() {
+            let within = Duration::from_nanos((elapsed.as_nanos() % PERIOD.as_nanos()) as u64);
+            if within >= TURN {
+                thread::sleep(PERIOD - within);
+            }
+        }
+    };
     let run = |index: usize, budget: &Budget| {
-        let result = (lanes[index].run)(budget);
+        let lane = &lanes[index];
+        let leads = usize::from(lane.steps_back.is_none());
+        ahead.fetch_add(leads, Ordering::Relaxed);
+        let result = (lane.run)(budget);
+        ahead.fetch_sub(leads, Ordering::Relaxed);
         if settles(&result) {
             winner.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(index);
             shared.cancel();
@@ -69,11 +92,11 @@ pub fn race<T: Send>(
         let runners: Mutex<Vec<Option<ScopedJoinHandle<'_, T>>>> =
             Mutex::new(others.iter().map(|_| None).collect());
         let start = |index: usize| {
-            let (run, shared, running) = (&run, &shared, sender.clone());
+            let (run, make_room, shared, running) = (&run, &make_room, &shared, sender.clone());
             scope.spawn(move || {
                 // Dropped at the end, also by a panic: then nobody waits for this lane any more.
                 let _running = running;
-                run(index, shared)
+                run(index, &shared.child().polling(&|| make_room(&lanes[index])))
             })
         };
         let start_due = |all: bool| {
@@ -85,8 +108,11 @@ pub fn race<T: Send>(
                 }
             }
         };
-        let poll = || start_due(false);
-        poll();
+        let poll = || {
+            start_due(false);
+            make_room(&lanes[0]);
+        };
+        start_due(false);
         results[0] = Some(run(0, &shared.child().polling(&poll)));
         start_due(true);
         let runners = std::mem::take(&mut *runners.lock().unwrap_or_else(PoisonError::into_inner));
@@ -118,9 +144,9 @@ mod tests {
 
     #[test]
     fn whoever_settles_it_stops_the_others_and_those_that_wait_never_start() {
-        let late = Lane { after: Duration::from_secs(3600), run: &|_| 7 };
+        let late = Lane { after: Duration::from_secs(3600), ..Lane::new(&|_| 7) };
         for lanes in [[Lane::new(&|_| 1), Lane::new(&spin), late], {
-            let late = Lane { after: Duration::from_secs(3600), run: &|_| 7 };
+            let late = Lane { after: Duration::from_secs(3600), ..Lane::new(&|_| 7) };
             [Lane::new(&spin), Lane::new(&|_| 1), late]
         }] {
             let raced = race(&lanes, |&result| result > 0, None, &Budget::unlimited());
@@ -138,15 +164,43 @@ mod tests {
 
     #[test]
     fn lanes_start_when_their_head_start_is_over_although_the_first_goes_on() {
-        let soon = Lane { after: Duration::from_millis(5), run: &|_| 3 };
+        let soon = Lane { after: Duration::from_millis(5), ..Lane::new(&|_| 3) };
         let raced = race(&[Lane::new(&spin), soon], |&result| result > 0, None, &Budget::unlimited());
         assert_eq!((raced.winner, raced.results), (Some(1), vec![Some(0), Some(3)]));
         // In a race within the first lane, too.
         let inner =
             |budget: &Budget| race(&[Lane::new(&spin), Lane::new(&spin)], |_| false, None, budget).best();
-        let soon = Lane { after: Duration::from_millis(5), run: &|_| 3 };
+        let soon = Lane { after: Duration::from_millis(5), ..Lane::new(&|_| 3) };
         let raced = race(&[Lane::new(&inner), soon], |&result| result > 0, None, &Budget::unlimited());
         assert_eq!(raced.winner, Some(1));
+    }
+
+    #[test]
+    fn who_has_stepped_back_goes_on_alone_and_slowly_beside_others() {
+        // So many times it looks at its budget while another lane runs, and after it.
+        let looks = |steps_back: Option<Duration>| {
+            let (beside, after) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let other_runs = AtomicUsize::new(1);
+            let counts = |budget: &Budget| {
+                let until = Instant::now() + Duration::from_millis(400);
+                while Instant::now() < until && budget.check().is_ok() {
+                    let count = if other_runs.load(Ordering::Relaxed) > 0 { &beside } else { &after };
+                    count.fetch_add(1, Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                0
+            };
+            let other = |_: &Budget| {
+                std::thread::sleep(Duration::from_millis(200));
+                other_runs.store(0, Ordering::Relaxed);
+                0
+            };
+            let lanes = [Lane { steps_back, ..Lane::new(&counts) }, Lane::new(&other)];
+            race(&lanes, |_| false, None, &Budget::unlimited());
+            (beside.into_inner(), after.into_inner())
+        };
+        let (beside, after) = looks(Some(Duration::ZERO));
+        assert!(beside * 2 < after, "{beside} beside the other lane, {after} after it");
     }
 
     #[test]

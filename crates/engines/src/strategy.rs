@@ -93,18 +93,20 @@ const DIAGRAMS_BUDGETS: [Duration; 2] = [Duration::from_secs(8), Duration::from_
 /// How long views are waited for after the others have given up.
 const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long the other engines are alone before random runs start: most bugs, and most proofs, take no longer.
-const WALKS_HEAD_START: Duration = Duration::from_secs(3);
+/// How long the other engines are alone before bugs are hunted: most bugs, and most proofs, take no longer.
+const HUNTS_HEAD_START: Duration = Duration::from_secs(2);
 
 /// How long random runs are made, first and then again, with each number of threads if that is open. No longer: they take time
 /// and memory from those that prove.
 const WALKS_BUDGETS: [Duration; 3] =
     [Duration::from_millis(300), Duration::from_millis(1000), Duration::from_secs(8)];
 
-/// How long the other engines are alone before rare combinations of points of control are looked for, and how long that is done,
-/// with each number of threads if that is open.
-const POINTS_HEAD_START: Duration = Duration::from_secs(2);
+/// How long rare combinations of points of control are looked for in between, with each number of threads if that is open.
 const POINTS_BUDGETS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
+
+/// How long engines that list values run at full speed beside those with a solver, where the data is wide: what they can list,
+/// they have mostly listed by then.
+const STEPS_BACK: Duration = Duration::from_secs(10);
 
 /// How long deadlocks are looked for in programs with integers, of which nothing here proves that there are none.
 const INTEGER_DEADLOCK_BUDGET: Duration = Duration::from_secs(5);
@@ -135,6 +137,8 @@ pub enum Strategy {
     Certified(Box<Strategy>),
     /// If it settles nothing, it was as if it had not been tried.
     Try(Box<Strategy>),
+    /// In a race, it steps back after a while for those that do not.
+    StepsBack(Box<Strategy>),
     /// With any number of threads, if the task leaves the number open.
     AnyNumber(Box<Strategy>),
     /// With one thread, two, three, four if the task leaves the number open, all but the last for so long at most; otherwise
@@ -180,6 +184,12 @@ impl Strategy {
         Strategy::Grow(SMALL_INSTANCE_BUDGET, Box::new(self))
     }
 
+    /// As a lane of a race.
+    fn lane<'a, T>(&self, after: Duration, run: &'a (dyn Fn(&Budget) -> T + Sync)) -> Lane<'a, T> {
+        let steps_back = matches!(self, Strategy::StepsBack(_)).then_some(STEPS_BACK);
+        Lane { after, steps_back, run }
+    }
+
     /// How an engine is used that a user has named.
     pub fn of(engine: &'static dyn Engine, forms: &Forms) -> Strategy {
         let run = || Strategy::Run(engine).certified();
@@ -217,6 +227,7 @@ impl Strategy {
                 Some(outcome)
             }
             Strategy::Try(strategy) => strategy.run(forms, budget).filter(Outcome::settled),
+            Strategy::StepsBack(strategy) => strategy.run(forms, budget),
             Strategy::AnyNumber(strategy) => {
                 if !forms.is_open() {
                     return None;
@@ -284,7 +295,7 @@ fn side_by_side(
     let runs: Vec<_> =
         lanes.iter().map(|(_, strategy)| move |budget: &Budget| strategy.run(forms, budget)).collect();
     let lanes: Vec<Lane<'_, Option<Outcome>>> =
-        lanes.iter().zip(&runs).map(|((after, _), run)| Lane { after: *after, run }).collect();
+        lanes.iter().zip(&runs).map(|((after, strategy), run)| strategy.lane(*after, run)).collect();
     let settled = |outcome: &Option<Outcome>| outcome.as_ref().is_some_and(Outcome::settled);
     let raced = race(&lanes, settled, patience, budget);
     let safe = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Safe(_));
@@ -448,8 +459,13 @@ pub fn auto(forms: &Forms) -> Strategy {
     if wide && deadlock {
         first = first.within(INTEGER_DEADLOCK_BUDGET);
     }
-    let mut lanes = vec![(Duration::ZERO, first)];
-    if wide && !deadlock {
+    let by_solver = wide && !deadlock;
+    let behind = |strategy: Strategy| match by_solver {
+        true => Strategy::StepsBack(Box::new(strategy)),
+        false => strategy,
+    };
+    let mut lanes = vec![(Duration::ZERO, behind(first))];
+    if by_solver {
         let views = Strategy::Run(&Views).certified();
         let predicates = Strategy::Run(&Predicates).certified();
         let (views, predicates) = match task.bounded.is_some() {
@@ -460,26 +476,33 @@ pub fn auto(forms: &Forms) -> Strategy {
             false => (views, predicates),
         };
         lanes.push((VIEWS_HEAD_START, views));
-        lanes.push((VIEWS_HEAD_START, Strategy::Coarse));
+        lanes.push((VIEWS_HEAD_START, behind(Strategy::Coarse)));
         lanes.push((PREDICATES_HEAD_START, predicates.tried()));
     }
     if !question.bounded() && task.program().is_some_and(|program| has_wide_inputs(program)) {
         let run = Box::new(Strategy::Run(&SymbolicInputs).certified());
-        lanes.push((SYMBOLIC_HEAD_START, Strategy::Grow(SYMBOLIC_BUDGET, run).tried()));
+        lanes.push((SYMBOLIC_HEAD_START, behind(Strategy::Grow(SYMBOLIC_BUDGET, run).tried())));
     }
     let many = |program: &Arc<Program>| has_many_booleans(program) && Diagrams.supports(forms).is_ok();
     if !question.bounded() && forms.has_property() && task.program().is_some_and(many) {
         let [few, last] = DIAGRAMS_BUDGETS;
         let run = Box::new(Strategy::Run(&Diagrams).certified().within(last));
-        lanes.push((DIAGRAMS_HEAD_START, Strategy::Grow(few, run).tried()));
+        lanes.push((DIAGRAMS_HEAD_START, behind(Strategy::Grow(few, run).tried())));
     }
     if !question.bounded() && forms.has_property() && !integers {
-        let runs =
-            |budget| Strategy::Grow(budget, Box::new(Strategy::Run(&Walks).certified().within(budget)));
-        lanes.push((WALKS_HEAD_START, Strategy::Then(WALKS_BUDGETS.map(runs).to_vec()).tried()));
-        let rare =
-            |budget| Strategy::Grow(budget, Box::new(Strategy::Run(&Points).certified().within(budget)));
-        lanes.push((POINTS_HEAD_START, Strategy::Then(POINTS_BUDGETS.map(rare).to_vec()).tried()));
+        let hunt = |engine: &'static dyn Engine, budget| {
+            Strategy::Grow(budget, Box::new(Strategy::Run(engine).certified().within(budget)))
+        };
+        let [first, second, last] = WALKS_BUDGETS;
+        let [early, late] = POINTS_BUDGETS;
+        let hunts = vec![
+            hunt(&Walks, first),
+            hunt(&Points, early),
+            hunt(&Walks, second),
+            hunt(&Points, late),
+            hunt(&Walks, last),
+        ];
+        lanes.push((HUNTS_HEAD_START, behind(Strategy::Then(hunts).tried())));
     }
     Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: true }
 }

@@ -397,6 +397,22 @@ pub struct Program {
     pub never: Vec<Never>,
     /// Predicates that may help an abstraction.
     pub hints: Vec<Expr>,
+    /// What its assertions are about.
+    pub claims: Claims,
+}
+
+/// What the assertions of a program are about: it states them itself, or they stand for something that was asked of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Claims {
+    /// What the program says.
+    #[default]
+    Stated,
+    /// That no signed number leaves the range of its type.
+    NoOverflow,
+    /// That no thread ends that has a mutex.
+    NoHeldMutex,
+    /// That all memory is freed when the process ends.
+    AllFreed,
 }
 
 /// What went wrong, and where.

@@ -77,7 +77,7 @@ fn constant(value: i128) -> Model {
 }
 
 /// Whether evaluating an expression does more than read.
-pub(super) fn acts(expr: &Expr) -> bool {
+pub(crate) fn acts(expr: &Expr) -> bool {
     let mut acts = false;
     walk::expression(expr, &mut |part| {
         acts |= matches!(

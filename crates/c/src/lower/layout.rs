@@ -154,6 +154,7 @@ impl Lowering<'_> {
             procedures: std::mem::take(&mut self.procedures),
             locations: std::mem::take(&mut self.locations),
             templates: std::mem::take(&mut self.templates),
+            claims: self.property.claims(),
             ..Program::default()
         };
         for location in 0..program.locations.len() {

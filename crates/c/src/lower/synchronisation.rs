@@ -33,6 +33,11 @@ impl Lowering<'_> {
             Some(argument) => Ok(argument),
             None => refuse(span, format!("`{name}` is called with too few arguments")),
         };
+        for (position, argument) in arguments.iter().enumerate() {
+            if crate::library::ignores(name, position) {
+                self.effect(argument)?;
+            }
+        }
         match name {
             "pthread_create" => {
                 self.create(Some(argument(0)?), argument(2)?, argument(3)?, span)?;
@@ -59,9 +64,13 @@ impl Lowering<'_> {
             | "__builtin_unreachable"
             | "__builtin_trap"
             | "_Exit"
-            | "quick_exit" => {
+            | "quick_exit"
+            | "err"
+            | "errx"
+            | "verr"
+            | "verrx" => {
                 arguments.iter().try_for_each(|argument| self.effect(argument))?;
-                let exits = matches!(name, "exit" | "_exit" | "_Exit" | "quick_exit");
+                let exits = !matches!(name, "abort" | "__builtin_unreachable" | "__builtin_trap");
                 self.look_for_memory(if exits { How::Exits } else { How::Aborts }, span);
                 self.end_process(span)?;
                 Ok(Vec::new())

@@ -275,7 +275,10 @@ impl Lowering<'_> {
             },
         };
         match functions[..] {
-            [function] => self.start_thread(to, function, argument, span),
+            [function] => {
+                self.effect(start)?;
+                self.start_thread(to, function, argument, span)
+            }
             _ => self.start_one_of(to, started, &functions, argument, span),
         }
     }
@@ -344,7 +347,8 @@ impl Lowering<'_> {
             let template = self.spawned(function, &name, uses, span);
             let argument = if uses { argument } else { Model::Constant(0) };
             self.emit(Op::Spawn(TemplateId(template), vec![argument]), span)?;
-            return self.tell_number(to, 0, span);
+            let place = self.place_of_number(to, span)?;
+            return place.map_or(Ok(()), |place| self.store(&place, Model::Constant(0), span));
         }
         let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
         let told_apart = self.joins || self.kinds || self.property.owners();
@@ -377,23 +381,33 @@ impl Lowering<'_> {
             created: Some(flag),
             argument: passed,
         });
-        // The caller learns the number before the thread can run.
-        self.tell_number(to, thread as Value + 1, span)?;
+        self.start_and_tell(to, thread as Value + 1, stores, span)
+    }
+
+    /// The caller learns the number of a thread before it can run; POSIX lets it be stored when the thread runs already.
+    fn start_and_tell(
+        &mut self,
+        to: Option<&Expr>,
+        number: Value,
+        stores: Vec<(Target, Model)>,
+        span: Span,
+    ) -> Result<()> {
+        let place = self.place_of_number(to, span)?;
+        let tell = |lowering: &mut Self| match &place {
+            Some(place) => lowering.store(place, Model::Constant(number), span),
+            None => Ok(()),
+        };
+        tell(self)?;
         self.store_at_once(stores, None, span)?;
-        self.tell_number_late(to, thread as Value + 1, span)
+        if self.property.races { tell(self) } else { Ok(()) }
     }
 
-    /// POSIX lets the number of a thread be stored when the thread runs already.
-    fn tell_number_late(&mut self, to: Option<&Expr>, number: Value, span: Span) -> Result<()> {
-        if self.property.races { self.tell_number(to, number, span) } else { Ok(()) }
-    }
-
-    /// Stores the number of a thread where its creator wants it.
-    fn tell_number(&mut self, to: Option<&Expr>, number: Value, span: Span) -> Result<()> {
-        let Some(to) = to else { return Ok(()) };
+    /// Where the creator of a thread wants its number.
+    fn place_of_number(&mut self, to: Option<&Expr>, span: Span) -> Result<Option<Target>> {
+        let Some(to) = to else { return Ok(None) };
         let address = self.address(to)?;
-        let place = self.pointee(address, to)?;
-        self.store(&place, Model::Constant(number), span)
+        let address = if self.property.races { self.fixed(address, span)? } else { address };
+        self.pointee(address, to).map(Some)
     }
 
     /// Another thread of a template whose threads are all alike.
@@ -432,10 +446,8 @@ impl Lowering<'_> {
                 created
             }
         };
-        self.tell_number(to, 0, span)?;
         let more = binary(Operator::Plus, Model::Shared(created), Model::Constant(1));
-        self.store_at_once(vec![(Target::Shared(created), more)], None, span)?;
-        self.tell_number_late(to, 0, span)
+        self.start_and_tell(to, 0, vec![(Target::Shared(created), more)], span)
     }
 
     /// Whether threads that run a function cannot be told apart: neither they nor what they call keep addresses of

@@ -98,7 +98,7 @@ pub fn shortest(
         look_beside(property, &best, effort.arrivals, budget);
         None
     };
-    let lanes = [Lane::new(&all), Lane { after: HEAD_START, run: &beside }];
+    let lanes = [Lane::new(&all), Lane { after: HEAD_START, ..Lane::new(&beside) }];
     let raced = race(&lanes, |searched| *searched == Some(Ok(())), None, &budget);
     let mut searched = raced.results.into_iter().flatten().flatten().next().unwrap_or(Ok(()));
     if matches!(searched, Err(StopReason::Bound(_))) && best.cost().0 < contexts {

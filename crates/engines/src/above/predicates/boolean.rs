@@ -12,7 +12,7 @@ use super::atoms::Literal;
 use super::expressions::{all, any, disjunction, formula, valued, written};
 use super::narrow::Lemmas;
 use super::path::Place;
-use super::{cases::possible, owner, variables};
+use super::{cases::possible, owner, renamed, variables};
 use crate::above::views::setting::Setting;
 use crate::above::views::steps::{SELF, Transition, local};
 use allways_evidence::StopReason;
@@ -49,11 +49,19 @@ impl From<Failure> for NoProgram {
 /// Values of some predicates before a step, and of some after it.
 type Way = (Vec<bool>, Vec<bool>);
 
-/// What was asked for, and the answer: formulas that hold, predicates before and after, and the ways if they are not too many.
+/// What was asked for, and the answer: the ways, if they are not too many.
 #[derive(Default)]
 pub struct Known(HashMap<Asked, Option<Ways>>);
 
-type Asked = (Term, Vec<Term>, Vec<Term>);
+/// Formulas that hold, predicates before and after, and whose variables these are. Threads that are alike have the same question:
+/// the one that moves is the first, and predicates are in the order that this gives.
+#[derive(PartialEq, Eq, Hash)]
+struct Asked {
+    threads: Vec<TemplateId>,
+    guard: Term,
+    before: Vec<Term>,
+    after: Vec<Term>,
+}
 
 type Ways = Arc<Vec<Way>>;
 
@@ -277,7 +285,7 @@ impl Making<'_> {
         let place = source.place(thread, from, step);
         let guard = place.guard();
         if place.transition.to.is_none() {
-            let wrong = match self.ways(&guard, &[])? {
+            let wrong = match self.ways(thread, &guard, &[])? {
                 Some((_, ways)) if ways.is_empty() => return Ok(Vec::new()),
                 Some((before, ways)) => disjunction(&before, ways.iter().map(|way| way.0.clone()).collect()),
                 None => Expr::Constant(1),
@@ -297,12 +305,12 @@ impl Making<'_> {
         }
         let mut own = groups.remove(&BTreeSet::new()).unwrap_or_default();
         let mut passive: Vec<Vec<(usize, Term)>> = groups.into_values().collect();
-        let (before, ways) = match self.ways(&guard, &own)? {
+        let (before, ways) = match self.ways(thread, &guard, &own)? {
             Some(ways) => ways,
             None => {
                 passive.extend(own.drain(..).map(|one| vec![one]));
                 let any = || (Vec::new(), Arc::new(vec![Way::default()]));
-                self.ways(&guard, &[])?.unwrap_or_else(any)
+                self.ways(thread, &guard, &[])?.unwrap_or_else(any)
             }
         };
         // Any values within what is possible.
@@ -310,7 +318,7 @@ impl Making<'_> {
         let mut constraints = Vec::new();
         for group in &passive {
             chosen.extend(group.iter().map(|(slot, _)| *slot));
-            if let Some((before, ways)) = self.ways(&guard, group)? {
+            if let Some((before, ways)) = self.ways(thread, &guard, group)? {
                 let after = group.iter().map(|(slot, _)| Expr::NextShared(*slot));
                 let names: Vec<Expr> = before.iter().map(|&slot| Expr::Shared(slot)).chain(after).collect();
                 let rows = ways.iter().map(|(before, after)| [&before[..], &after[..]].concat()).collect();
@@ -356,7 +364,12 @@ impl Making<'_> {
 
     /// The predicates on which the outcome of a step depends, and the ways in which they and those that change have values,
     /// unless these are too many.
-    fn ways(&mut self, guard: &Term, changing: &[(usize, Term)]) -> Result<Option<Effect>, NoProgram> {
+    fn ways(
+        &mut self,
+        thread: usize,
+        guard: &Term,
+        changing: &[(usize, Term)],
+    ) -> Result<Option<Effect>, NoProgram> {
         let instances = self.source.instances;
         let mut names = variables(guard);
         changing.iter().for_each(|(_, after)| after.variables(&mut names));
@@ -373,15 +386,64 @@ impl Making<'_> {
             before.iter().for_each(|&slot| instances[slot].variables(&mut names));
         }
         before.sort_unstable();
-        let told: Vec<Term> = before.iter().map(|&slot| instances[slot].clone()).collect();
-        let after: Vec<Term> = changing.iter().map(|(_, after)| after.clone()).collect();
-        let key = (guard.clone(), told, after);
-        if let Some(known) = self.known.0.get(&key) {
-            return Ok(known.clone().map(|ways| (before, ways)));
+        let mut told: Vec<(Term, usize)> = Vec::new();
+        told.extend(before.iter().enumerate().map(|(place, &slot)| (instances[slot].clone(), place)));
+        let mut after: Vec<(Term, usize)> = Vec::new();
+        after.extend(changing.iter().enumerate().map(|(place, (_, after))| (after.clone(), place)));
+        let order = self.order(thread, guard, [&told, &after]);
+        let place = |thread: usize| order.iter().position(|&other| other == thread).unwrap_or(thread);
+        let alike = |term: &Term| renamed(term, &place);
+        for terms in [&mut told, &mut after] {
+            terms.sort_by_cached_key(|(term, _)| alike(term));
         }
-        let ways = self.enumerate(&key.0, &key.1, &key.2)?.map(Arc::new);
-        self.known.0.insert(key, ways.clone());
+        let asked = Asked {
+            threads: order.iter().map(|&thread| self.source.threads[thread]).collect(),
+            guard: alike(guard),
+            before: told.iter().map(|(term, _)| alike(term)).collect(),
+            after: after.iter().map(|(term, _)| alike(term)).collect(),
+        };
+        let ways = match self.known.0.get(&asked) {
+            Some(known) => known.clone(),
+            None => {
+                let terms =
+                    |terms: &[(Term, usize)]| terms.iter().map(|(term, _)| term.clone()).collect::<Vec<_>>();
+                let ways = self.enumerate(guard, &terms(&told), &terms(&after))?.map(Arc::new);
+                self.known.0.insert(asked, ways.clone());
+                ways
+            }
+        };
+        // Back from the order of the question.
+        let back = |values: &[bool], terms: &[(Term, usize)]| {
+            let mut placed = vec![false; values.len()];
+            values.iter().zip(terms).for_each(|(&value, (_, place))| placed[*place] = value);
+            placed
+        };
+        let ways = ways.map(|ways| {
+            let ways = ways.iter().map(|(now, then)| (back(now, &told), back(then, &after)));
+            Arc::new(ways.collect::<Vec<Way>>())
+        });
         Ok(ways.map(|ways| (before, ways)))
+    }
+
+    /// The threads of whose variables formulas speak, the one that moves first; in their own order if their numbers matter.
+    fn order(&self, thread: usize, guard: &Term, terms: [&[(Term, usize)]; 2]) -> Vec<usize> {
+        let mut names = variables(guard);
+        terms.into_iter().flatten().for_each(|(term, _)| term.variables(&mut names));
+        let locals = &self.source.setting.steps.locals;
+        let is_number = |name: &str| {
+            let thread = owner(name).and_then(|thread| Some((thread, self.source.threads.get(thread)?)));
+            thread.is_some_and(|(thread, template)| {
+                locals[template.index()]
+                    .iter()
+                    .any(|known| known.hidden && *local(&known.name, thread) == *name)
+            })
+        };
+        if names.iter().any(|name| is_number(name)) {
+            return (0..self.source.threads.len()).collect();
+        }
+        let others: BTreeSet<usize> = names.iter().filter_map(|name| owner(name)).collect();
+        let others = others.into_iter().filter(|&other| other != thread && other < self.source.threads.len());
+        [thread].into_iter().chain(others).collect()
     }
 
     fn enumerate(

@@ -38,8 +38,8 @@ pub fn decide(system: &Counters, budget: &Budget) -> Outcome {
     let near = |budget: &Budget| directed::decide_within(system, DIRECTED_STORED, board.as_ref(), budget);
     let lanes = [
         Lane::new(&back),
-        Lane { after: HEAD_START, run: &ahead },
-        Lane { after: DIRECTED_HEAD_START, run: &near },
+        Lane { after: HEAD_START, ..Lane::new(&ahead) },
+        Lane { after: DIRECTED_HEAD_START, ..Lane::new(&near) },
     ];
     race(&lanes, Outcome::settled, None, budget).best()
 }
