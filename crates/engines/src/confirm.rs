@@ -72,7 +72,11 @@ pub fn confirm(forms: &Forms, outcome: &mut Outcome, budget: &Budget) {
     let Some(evidence) = outcome.verdict.evidence() else { return };
     let claim = if matches!(evidence, EvidenceRef::Certificate(_)) { "safe" } else { "unsafe" };
     let accepted = check_evidence(&forms, evidence, budget);
-    outcome.checking += started.elapsed();
+    let took = started.elapsed();
+    outcome.checking += took;
+    let engine = outcome.engine.map_or("", |info| info.name);
+    let said = accepted.as_ref().map_or_else(ToString::to_string, |()| "accepted".to_string());
+    tracing::info!(engine, ?took, outcome = said, "evidence checked");
     match accepted {
         Ok(()) => outcome.certified = true,
         Err(Rejection::Stopped(reason)) => {
@@ -83,7 +87,6 @@ pub fn confirm(forms: &Forms, outcome: &mut Outcome, budget: &Budget) {
             }
         }
         Err(rejection) => {
-            let engine = outcome.engine.map_or("", |info| info.name);
             outcome.rejected = Some(EvidenceRejected { engine, claim, why: rejection.to_string() });
         }
     }
