@@ -3,7 +3,7 @@
 use crate::driver;
 use crate::quiet;
 use crate::replay::Recipe;
-use crate::report::{Outcome, Report};
+use crate::report::{Outcome, Report, StopReason};
 use crate::scheduler::{Session, Settings};
 use std::sync::Arc;
 use std::time::Duration;
@@ -135,7 +135,8 @@ impl Check {
         self
     }
 
-    /// Runs the test under all schedules with 0, then 1, then 2, … delays, until one fails or a limit is reached.
+    /// Runs the test under all schedules with 0, then 1, then 2, … delays, until one fails or a limit is reached. With
+    /// `ALLWAYS_TEST_REPLAY=SCHEDULE` in the environment, it [replays](Check::replay) that schedule instead.
     ///
     /// # Panics
     /// If a schedule fails, or the program depends on more than its schedule, or not every schedule was explored although
@@ -145,12 +146,16 @@ impl Check {
     where
         F: Fn() + Send + Sync + 'static,
     {
+        if let Ok(schedule) = std::env::var("ALLWAYS_TEST_REPLAY") {
+            return self.replay(&schedule, test);
+        }
         let report = self.explore(test);
         match &report.outcome {
             Outcome::Failed(_) | Outcome::Diverged { .. } => quiet::fail(format!("allways-test: {report}")),
             Outcome::Stopped(_) if self.all => {
                 quiet::fail(format!("allways-test: not every schedule was explored: {report}"))
             }
+            Outcome::Stopped(StopReason::NeverMet(_)) => eprintln!("allways-test: {report}"),
             _ => println!("allways-test: {report}"),
         }
         report

@@ -3,6 +3,7 @@
 //! Invariant: whatever ends the executions, the report says so. A failing schedule is run a second time, with notes taken,
 //! before it is reported; the search itself takes none.
 
+use crate::crash;
 use crate::picture::picture;
 use crate::quiet::{self, Panic};
 use crate::recording::{Recording, Step, Story};
@@ -27,11 +28,7 @@ where
     let started = Instant::now();
     let (session, result) = executions(session, test, stack);
     let time = started.elapsed();
-    let recipe = Recipe {
-        path: session.walk.path().to_vec(),
-        quantum: session.settings().quantum,
-        spurious: session.settings().spurious,
-    };
+    let recipe = session.recipe();
     let outcome = match (result, session.end) {
         (Err(panic), _) => Outcome::Failed(Box::new(explain(&session, Some(panic), recipe, test))),
         (Ok(()), Some(End::Unfinished)) => Outcome::Failed(Box::new(explain(&session, None, recipe, test))),
@@ -44,7 +41,7 @@ where
         (Ok(()), Some(End::Time)) => {
             Outcome::Stopped(StopReason::Time(session.settings().time.unwrap_or_default()))
         }
-        (Ok(()), Some(End::Exhausted)) => exhausted(&session),
+        (Ok(()), Some(End::Exhausted)) => exhausted(&session, test),
     };
     Report {
         outcome,
@@ -61,7 +58,10 @@ where
 }
 
 /// The tree has no schedule left. Is that every schedule?
-fn exhausted(session: &Session) -> Outcome {
+fn exhausted<F>(session: &Session, test: &Arc<F>) -> Outcome
+where
+    F: Fn() + Send + Sync + 'static,
+{
     let tally = &session.tally;
     if tally.unfinished > 0 {
         Outcome::Stopped(StopReason::Unfinished(tally.unfinished))
@@ -69,9 +69,27 @@ fn exhausted(session: &Session) -> Outcome {
         Outcome::Stopped(StopReason::RandomValues)
     } else if session.spurious_left_out() {
         Outcome::Stopped(StopReason::SpuriousWakeUps)
+    } else if !session.meeting.met() {
+        Outcome::Stopped(StopReason::NeverMet(switches(session, test)))
     } else {
         Outcome::EverySchedule
     }
+}
+
+/// The places at which tasks reach operations in the schedule without delays.
+fn switches<F>(session: &Session, test: &Arc<F>) -> Vec<String>
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    let settings = session.settings().clone();
+    let stack = settings.stack.max(RECORDING_STACK);
+    let (again, _) = executions(Session::replay(settings, Vec::new()), test, stack);
+    let recording = again.recording.unwrap_or_default();
+    let places = recording.story().steps.into_iter().filter_map(|step| {
+        let place = step.place?;
+        Some(format!("{} at {place}", recording.name(step.task)))
+    });
+    places.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
 /// Lets shuttle execute the test until the session has had enough. Its name marks the end of the user's frames in
@@ -86,6 +104,7 @@ where
     config.max_steps = MaxSteps::None;
     config.silence_warnings = true;
     config.stack_size = stack;
+    crash::watch();
     let session = Rc::new(RefCell::new(session));
     let result = {
         let scheduler = DelayScheduler(Rc::clone(&session));
@@ -94,6 +113,7 @@ where
             Runner::new(scheduler, config).run(move || test());
         })
     };
+    crash::none_runs();
     let mut session = Rc::into_inner(session).expect("shuttle has dropped its scheduler").into_inner();
     if result.is_err() {
         session.close();

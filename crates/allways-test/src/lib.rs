@@ -32,10 +32,13 @@
 //! scheduled; if that makes schedules behave differently from one time to the next, the report is
 //! [`Outcome::Diverged`], as far as it can be noticed.
 
-// Read in this order: tree, round_robin, walk, scheduler; then recording, location, picture, replay, quiet, report, driver, check.
+// Read in this order: tree, round_robin, fairness, walk, scheduler; then recording, location, picture, replay, quiet, meeting, crash, report, driver, check.
 mod check;
+mod crash;
 mod driver;
+mod fairness;
 mod location;
+mod meeting;
 mod picture;
 mod quiet;
 mod recording;
@@ -68,7 +71,10 @@ where
 ///
 /// ```
 /// let report = allways_test::explore(|| {
-///     let other = shuttle::thread::spawn(|| {});
+///     let lock = std::sync::Arc::new(shuttle::sync::Mutex::new(0));
+///     let there = lock.clone();
+///     let other = shuttle::thread::spawn(move || *there.lock().unwrap() += 1);
+///     *lock.lock().unwrap() += 1;
 ///     other.join().unwrap();
 /// });
 /// assert!(report.every_schedule());

@@ -39,7 +39,8 @@ pub struct Report {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Every schedule has been run, with any number of delays, and none fails.
+    /// Every fair schedule has been run, with any number of delays, and none fails. A schedule is fair unless a task that
+    /// has yielded twice goes on although nobody else has stepped in between, and somebody could.
     EverySchedule,
     /// None of the schedules that were run fails, but there are others.
     Stopped(StopReason),
@@ -53,7 +54,7 @@ pub enum Outcome {
 }
 
 /// Why an exploration without a failure says nothing about some schedules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
     /// All schedules with so many delays were run; there are some with more.
@@ -68,6 +69,9 @@ pub enum StopReason {
     RandomValues,
     /// Every schedule was run, except for those in which a task wakes up spuriously.
     SpuriousWakeUps,
+    /// Every schedule was run, but in none of them did two tasks meet at operations that are scheduled: there was nothing to
+    /// explore. The places are those at which tasks reached such operations, if any.
+    NeverMet(Vec<String>),
     /// A single schedule was run, because it was asked for.
     Replay,
 }
@@ -173,6 +177,17 @@ impl fmt::Display for StopReason {
                     "every schedule explored except for those with spurious wake-ups, which were left out"
                 )
             }
+            StopReason::NeverMet(places) => {
+                write!(
+                    f,
+                    "warning: no two tasks ever met at an operation that is scheduled, so nothing was explored; are the types \
+                     of the code under test still those of `std`?"
+                )?;
+                match places.as_slice() {
+                    [] => write!(f, "\n  no task switched anywhere"),
+                    places => write!(f, "\n  switched: {}", places.join(", ")),
+                }
+            }
             StopReason::Replay => write!(f, "the schedule ran without a failure"),
         }
     }
@@ -181,7 +196,7 @@ impl fmt::Display for StopReason {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match &self.outcome {
-            Outcome::EverySchedule => write!(f, "every schedule explored, no failure")?,
+            Outcome::EverySchedule => write!(f, "every fair schedule explored, no failure")?,
             Outcome::Stopped(reason) => write!(f, "{reason}")?,
             Outcome::Failed(failure) => write!(f, "{failure}")?,
             Outcome::Diverged { replay } => write!(
@@ -254,7 +269,11 @@ impl fmt::Display for Failure {
                  not under control"
             )?;
         }
-        write!(f, "\n  run it again with: allways_test::replay({:?}, || …)", self.replay)?;
+        write!(
+            f,
+            "\n  run it again with: ALLWAYS_TEST_REPLAY={}, or allways_test::replay({:?}, || …)",
+            self.replay, self.replay
+        )?;
         if !self.picture.is_empty() {
             write!(f, "\n\n{}\n", self.picture)?;
         }

@@ -7,7 +7,11 @@
 //! nothing is left, it runs the schedule without delays again and compares: whatever the program has kept from one
 //! execution to the next would show.
 
+use crate::crash;
+use crate::fairness::Alone;
+use crate::meeting::Meeting;
 use crate::recording::Recording;
+use crate::replay::Recipe;
 use crate::round_robin::{Candidate, line_up};
 use crate::tree::{Next, Path, Tree};
 use crate::walk::Walk;
@@ -74,8 +78,10 @@ pub(crate) struct Session {
     cut: bool,
     current: Option<usize>,
     in_a_row: usize,
+    alone: Alone,
     random: u64,
     line: Vec<Candidate>,
+    pub meeting: Meeting,
 }
 
 /// Counts over all executions.
@@ -117,8 +123,10 @@ impl Session {
             cut: false,
             current: None,
             in_a_row: 0,
+            alone: Alone::default(),
             random: SEED,
             line: Vec::new(),
+            meeting: Meeting::default(),
         }
     }
 
@@ -210,7 +218,19 @@ impl Session {
         self.cut = false;
         self.current = None;
         self.in_a_row = 0;
+        self.alone = Alone::default();
         self.random = SEED;
+        self.meeting.new_execution();
+        crash::begins(&self.recipe());
+    }
+
+    /// What determines the current schedule.
+    pub fn recipe(&self) -> Recipe {
+        Recipe {
+            path: self.walk.path().to_vec(),
+            quantum: self.settings.quantum,
+            spurious: self.settings.spurious,
+        }
     }
 
     fn choose(&mut self, tasks: &[&Task], current: Option<TaskId>, yielding: bool) -> Option<TaskId> {
@@ -220,6 +240,9 @@ impl Session {
         }
         self.steps += 1;
         let current = current.map(usize::from);
+        if yielding {
+            self.alone.has_yielded();
+        }
         let to_the_end = yielding || self.in_a_row >= self.settings.quantum;
         self.line.clear();
         for task in tasks {
@@ -228,6 +251,11 @@ impl Session {
             if runnable || self.settings.spurious {
                 self.line.push(Candidate { task: task.id().into(), runnable });
             }
+        }
+        if let Some(waits) = self.alone.has_to_wait()
+            && self.line.iter().any(|candidate| candidate.runnable && candidate.task != waits)
+        {
+            self.line.retain(|candidate| candidate.task != waits);
         }
         line_up(&mut self.line, current, to_the_end);
         let position = self.walk.choose(&self.line, to_the_end);
@@ -240,6 +268,10 @@ impl Session {
         if let Some(recording) = &mut self.recording {
             recording.point(tasks, current, &self.line, position);
         }
+        self.alone.steps(chosen.task);
+        let known = tasks.last().map_or(0, |task| usize::from(task.id()) + 1);
+        let several = self.line.iter().filter(|candidate| candidate.runnable).count() > 1;
+        self.meeting.point(known, current, several, chosen.task);
         self.current = Some(chosen.task);
         self.tally.tasks = self.tally.tasks.max(chosen.task + 1);
         Some(TaskId::from(chosen.task))
