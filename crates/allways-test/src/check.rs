@@ -65,6 +65,8 @@ impl Check {
                 spurious: true,
                 must_end: true,
                 stack: 0xf000,
+                reduce: true,
+                weak: false,
             },
             all: false,
         }
@@ -129,6 +131,20 @@ impl Check {
         self
     }
 
+    /// Explores the orders of independent operations as well. Without this, schedules that differ in nothing else are left out
+    /// if all types are those of this crate; then a failure may have fewer delays in a schedule that was left out.
+    pub fn no_reduction(mut self) -> Check {
+        self.settings.reduce = false;
+        self
+    }
+
+    /// Loads of this crate's atomics may read older stores, as far as their orderings and fences allow it in C11 (RC11, without load
+    /// buffering). Reading an older store costs delays.
+    pub fn weak_memory(mut self) -> Check {
+        self.settings.weak = true;
+        self
+    }
+
     /// The size of each task's stack in bytes; 61440 if not set.
     pub fn stack(mut self, bytes: usize) -> Check {
         self.settings.stack = bytes;
@@ -181,8 +197,13 @@ impl Check {
     {
         let recipe =
             Recipe::parse(schedule).unwrap_or_else(|error| quiet::fail(format!("allways-test: {error}")));
-        let settings =
-            Settings { quantum: recipe.quantum, spurious: recipe.spurious, ..self.settings.clone() };
+        let settings = Settings {
+            quantum: recipe.quantum,
+            spurious: recipe.spurious,
+            reduce: recipe.reduce,
+            weak: recipe.weak,
+            ..self.settings.clone()
+        };
         let report = driver::execute(Session::replay(settings, recipe.path), &Arc::new(test));
         match &report.outcome {
             Outcome::Failed(_) => quiet::fail(format!("allways-test: {report}")),

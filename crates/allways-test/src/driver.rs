@@ -3,7 +3,9 @@
 //! Invariant: whatever ends the executions, the report says so. A failing schedule is run a second time, with notes taken,
 //! before it is reported; the search itself takes none.
 
+use crate::alloc;
 use crate::crash;
+use crate::facade;
 use crate::picture::picture;
 use crate::quiet::{self, Panic};
 use crate::recording::{Recording, Step, Story};
@@ -31,7 +33,9 @@ where
     let recipe = session.recipe();
     let outcome = match (result, session.end) {
         (Err(panic), _) => Outcome::Failed(Box::new(explain(&session, Some(panic), recipe, test))),
-        (Ok(()), Some(End::Unfinished)) => Outcome::Failed(Box::new(explain(&session, None, recipe, test))),
+        (Ok(()), Some(End::Unfinished | End::Deadlock | End::Memory)) => {
+            Outcome::Failed(Box::new(explain(&session, None, recipe, test)))
+        }
         (Ok(()), Some(End::Diverged) | None) => Outcome::Diverged { replay: recipe.to_string() },
         (Ok(()), Some(End::Replayed)) => Outcome::Stopped(StopReason::Replay),
         (Ok(()), Some(End::Delays)) => {
@@ -53,6 +57,9 @@ where
         unfinished: session.tally.unfinished,
         random_values: session.tally.random_values,
         spurious_left_out: session.spurious_left_out(),
+        redundant: session.tally.redundant,
+        reduced: session.tally.reduced,
+        weak_memory: session.settings().weak,
         time,
     }
 }
@@ -109,9 +116,14 @@ where
     let result = {
         let scheduler = DelayScheduler(Rc::clone(&session));
         let test = Arc::clone(test);
-        quiet::catch(move || {
-            Runner::new(scheduler, config).run(move || test());
-        })
+        let run = move || {
+            Runner::new(scheduler, config).run(move || {
+                test();
+                alloc::report();
+                facade::ends(None);
+            });
+        };
+        facade::during(&session, || quiet::catch(run))
     };
     crash::none_runs();
     let mut session = Rc::into_inner(session).expect("shuttle has dropped its scheduler").into_inner();
@@ -134,13 +146,15 @@ where
         && !session.confirming()
         && match (&panic, &second) {
             (Some(first), Err(second)) => first.is_like(second),
-            (None, Ok(())) => again.end == Some(End::Unfinished),
+            (None, Ok(())) => again.end == session.end,
             _ => false,
         };
     let last = again.current();
     let recording = again.recording.unwrap_or_default();
     let story = if reproduced { recording.story() } else { Story::default() };
     let kind = match &panic {
+        None if session.end == Some(End::Deadlock) => FailureKind::Deadlock,
+        None if session.end == Some(End::Memory) => FailureKind::Panic,
         None => FailureKind::Unfinished,
         Some(panic) if panic.message.starts_with("deadlock!") => FailureKind::Deadlock,
         Some(_) => FailureKind::Panic,
@@ -154,6 +168,11 @@ where
             (format!("deadlock: {}", recording.waiting(&story, &panic.message)), None)
         }
         Some(panic) => (panic.message, panic.place),
+        None if session.end == Some(End::Deadlock) => {
+            let waiting = recording.waiting_tasks(&story, session.stuck.iter().copied());
+            (format!("deadlock: {waiting}"), None)
+        }
+        None if session.end == Some(End::Memory) => (session.memory_error.clone().unwrap_or_default(), None),
         None => (
             format!("the test has not ended after {} steps (`Check::steps`)", session.settings().steps),
             None,
@@ -166,7 +185,7 @@ where
         task: task.map(|task| recording.name(task)),
         delays: recipe.path.len(),
         placed: placed(&recording, &story.steps),
-        minimal: reproduced && session.recording.is_none() && !left_out,
+        minimal: reproduced && session.recording.is_none() && !left_out && !session.tally.reduced,
         reproduced,
         replay: recipe.to_string(),
         picture: if reproduced { picture(&recording, &story.steps) } else { String::new() },

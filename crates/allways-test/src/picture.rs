@@ -108,6 +108,7 @@ fn segment(steps: &[Step], number: usize, one_file: bool, rows: &mut Vec<Row>) {
             (Some(place), ..) => short(place, one_file),
             (None, ..) => "goes on".to_string(),
         };
+        let what = if step.note.is_empty() { what } else { format!("{what} ← {}", step.note) };
         match own.last_mut() {
             Some((row, times)) if row.cell.as_ref().is_some_and(|cell| cell.1 == what) => *times += 1,
             _ => {

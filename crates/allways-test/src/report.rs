@@ -7,7 +7,12 @@ use std::fmt;
 use std::time::Duration;
 
 /// What the model leaves out, whatever was explored.
-pub const ASSUMPTIONS: &str = "memory is sequentially consistent, time-outs never fire, threads switch at operations of shuttle's types only";
+pub const ASSUMPTIONS: &str =
+    "memory is sequentially consistent, threads switch at operations of scheduled types only";
+
+/// The same, with weak memory.
+pub const WEAK_ASSUMPTIONS: &str =
+    "memory is that of C11 without load buffering, threads switch at operations of scheduled types only";
 
 /// The result of an exploration.
 #[derive(Clone, Debug)]
@@ -31,6 +36,13 @@ pub struct Report {
     pub random_values: bool,
     /// Whether a thread could have woken up spuriously, and was not, because the test asked for that.
     pub spurious_left_out: bool,
+    /// How many of the schedules turned out to be the same as others, up to the order of independent operations, and were not
+    /// explored further.
+    pub redundant: u64,
+    /// Whether schedules that differ in the order of independent operations only were left out.
+    pub reduced: bool,
+    /// Whether loads could read older stores, as far as their orderings allow it.
+    pub weak_memory: bool,
     /// How long the exploration took.
     pub time: Duration,
 }
@@ -237,7 +249,10 @@ impl fmt::Display for Report {
         if self.spurious_left_out {
             write!(f, "\n  spurious wake-ups were left out")?;
         }
-        write!(f, "\n  assumed: {ASSUMPTIONS}")
+        if self.reduced {
+            write!(f, "\n  orders of independent operations were left out ({} cut short)", self.redundant)?;
+        }
+        write!(f, "\n  assumed: {}", if self.weak_memory { WEAK_ASSUMPTIONS } else { ASSUMPTIONS })
     }
 }
 

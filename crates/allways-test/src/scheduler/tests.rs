@@ -238,6 +238,8 @@ fn settings(quantum: usize) -> Settings {
         spurious: true,
         must_end: true,
         stack: 0xf000,
+        reduce: false,
+        weak: false,
     }
 }
 
