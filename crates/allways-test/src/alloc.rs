@@ -38,6 +38,9 @@ const ROOM: usize = 64 << 20;
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
+    /// Whether a schedule is running.
+    static RUNNING: Cell<bool> = const { Cell::new(false) };
+    /// Whether its code is, and not that of this crate.
     static WATCHING: Cell<bool> = const { Cell::new(false) };
     static QUARANTINE: RefCell<Quarantine> = const { RefCell::new(Quarantine::new()) };
 }
@@ -157,13 +160,15 @@ fn installed() -> bool {
 /// A schedule begins.
 pub(crate) fn begin() {
     if installed() {
+        RUNNING.set(true);
         WATCHING.set(true);
     }
 }
 
 /// A schedule has ended: everything is given back. What was found goes to the caller.
 pub(crate) fn end() -> Option<String> {
-    if !WATCHING.replace(false) {
+    WATCHING.set(false);
+    if !RUNNING.replace(false) {
         return None;
     }
     quarantine(|quarantine| {
@@ -179,7 +184,7 @@ pub(crate) fn end() -> Option<String> {
 pub(crate) fn aside<R>(act: impl FnOnce() -> R) -> R {
     let before = WATCHING.replace(false);
     let result = act();
-    WATCHING.set(before);
+    WATCHING.set(before && RUNNING.get());
     result
 }
 

@@ -1,4 +1,5 @@
-//! Whether tasks have met: two of them have each reached an operation at which another one could have gone on.
+//! Whether tasks have met: two of them have used the same object, or have each reached an operation at which another one could
+//! have gone on.
 //!
 //! A test whose tasks never meet has one schedule, or as many as there are ways to start its tasks; it may well be that its
 //! types are those of `std`, which nobody schedules. To start a task is a point as well, but no meeting. Shuttle does not
@@ -21,6 +22,11 @@ impl Meeting {
     /// Whether two tasks have met in any execution so far.
     pub fn met(&self) -> bool {
         self.met
+    }
+
+    /// Two tasks have used the same object.
+    pub fn shared(&mut self) {
+        self.met = true;
     }
 
     pub fn new_execution(&mut self) {

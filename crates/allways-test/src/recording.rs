@@ -60,7 +60,8 @@ pub(crate) struct Story {
 }
 
 impl Recording {
-    pub fn point(&mut self, tasks: &[&Task], current: Option<usize>, line: &[Candidate], position: usize) {
+    /// A scheduling point: `current` has reached it, `chosen` goes on, and others were delayed for that.
+    pub fn point(&mut self, tasks: &[&Task], current: Option<usize>, chosen: Candidate, delayed: Vec<usize>) {
         for task in tasks {
             let id = usize::from(task.id());
             while self.names.len() <= id {
@@ -75,9 +76,9 @@ impl Recording {
         let number = self.points.len();
         self.points.push(Point {
             current,
-            chosen: line[position].task,
-            delayed: line[..position].iter().map(|candidate| candidate.task).collect(),
-            spurious: !line[position].runnable,
+            chosen: chosen.task,
+            delayed,
+            spurious: !chosen.runnable,
             unwinding,
             backtrace: (!unwinding).then(Backtrace::force_capture),
             note: String::new(),

@@ -92,6 +92,8 @@ pub(crate) struct Session {
     alone: Alone,
     random: u64,
     line: Vec<Candidate>,
+    /// Those who were delayed for the current step.
+    skipped: Vec<usize>,
     pub meeting: Meeting,
     pub world: World,
     /// Whether orders are left out in this execution.
@@ -154,6 +156,7 @@ impl Session {
             alone: Alone::default(),
             random: SEED,
             line: Vec::new(),
+            skipped: Vec::new(),
             meeting: Meeting::default(),
             world: World::default(),
             reducing: false,
@@ -392,14 +395,15 @@ impl Session {
             return None;
         }
         line_up(&mut self.line, turn, to_the_end);
+        self.skipped.clear();
         let chosen = match self.free_step() {
             Some(free) => free,
             None => self.decide_step(turn, to_the_end),
         };
-        if let Some(recording) = &mut self.recording {
-            recording.point(tasks, current, &self.line, chosen);
-        }
         let chosen = self.line[chosen];
+        if let Some(recording) = &mut self.recording {
+            recording.point(tasks, current, chosen, self.skipped.clone());
+        }
         let known = tasks.last().map_or(0, |task| usize::from(task.id()) + 1);
         let several = self.line.iter().filter(|candidate| candidate.runnable).count() > 1;
         // Who starts a thread or waits for its end meets nobody.
@@ -441,11 +445,16 @@ impl Session {
             allowed[self.walk.choose(&line, to_the_end)]
         };
         let chosen = self.line[position].task;
+        let before = allowed.iter().take_while(|&&i| i < position);
+        self.skipped.extend(before.map(|&i| self.line[i].task));
         if self.reducing {
-            for &skipped in allowed.iter().take_while(|&&i| i < position) {
-                self.world.task(self.line[skipped].task).asleep = true;
+            for &skipped in &self.skipped {
+                self.world.task(skipped).asleep = true;
             }
             self.world.wake_dependent(chosen);
+        }
+        if self.world.meets(chosen) {
+            self.meeting.shared();
         }
         self.in_a_row = match self.line.len() {
             1 => 0, // Alone, a task uses up nothing: there is nobody to wait for.

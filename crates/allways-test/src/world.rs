@@ -47,6 +47,8 @@ pub(crate) struct Object {
     pub count: usize,
     /// For atomic variables: the number of the location.
     pub location: Option<usize>,
+    /// Who has used it first.
+    pub user: Option<usize>,
     /// For cells: the last write, and the last read of each task.
     pub written: Option<(usize, u32)>,
     pub readers: Vec<u32>,
@@ -177,6 +179,16 @@ impl World {
             task.asleep &= number != chosen
                 && independent(task.operation.touches, touches, |object| objects[object as usize].count);
         }
+    }
+
+    /// Whether a task is about to use what another one has used.
+    pub fn meets(&mut self, task: usize) -> bool {
+        let objects = match self.task(task).operation.touches {
+            Touches::One(object, _) => [Some(object), None],
+            Touches::Two((one, _), (other, _)) => [Some(one), Some(other)],
+            _ => [None, None],
+        };
+        objects.into_iter().flatten().any(|object| *self.object(object).user.get_or_insert(task) != task)
     }
 
     /// The task takes part in what the object knows.

@@ -135,7 +135,7 @@ macro_rules! atomic {
                         self.set(newest);
                         let result = result.map(from).map_err(from);
                         facade::note(|| match result {
-                            Ok(old) => format!("reads {old:?}, writes {:?}", change(old)),
+                            Ok(old) => format!("reads {old:?}, writes {:?}", change(old).unwrap_or(old)),
                             Err(old) => format!("reads {old:?}"),
                         });
                         result
