@@ -3,7 +3,7 @@
 use crate::driver;
 use crate::quiet;
 use crate::replay::Recipe;
-use crate::report::{Outcome, Report};
+use crate::report::{Outcome, Report, StopReason};
 use crate::scheduler::{Session, Settings};
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +65,8 @@ impl Check {
                 spurious: true,
                 must_end: true,
                 stack: 0xf000,
+                reduce: true,
+                weak: false,
             },
             all: false,
         }
@@ -129,13 +131,28 @@ impl Check {
         self
     }
 
+    /// Explores the orders of independent operations as well. Without this, schedules that differ in nothing else are left out
+    /// if all types are those of this crate; then a failure may have fewer delays in a schedule that was left out.
+    pub fn no_reduction(mut self) -> Check {
+        self.settings.reduce = false;
+        self
+    }
+
+    /// Loads of this crate's atomics may read older stores, as far as their orderings and fences allow it in C11 (RC11, without load
+    /// buffering). Reading an older store costs delays.
+    pub fn weak_memory(mut self) -> Check {
+        self.settings.weak = true;
+        self
+    }
+
     /// The size of each task's stack in bytes; 61440 if not set.
     pub fn stack(mut self, bytes: usize) -> Check {
         self.settings.stack = bytes;
         self
     }
 
-    /// Runs the test under all schedules with 0, then 1, then 2, … delays, until one fails or a limit is reached.
+    /// Runs the test under all schedules with 0, then 1, then 2, … delays, until one fails or a limit is reached. With
+    /// `ALLWAYS_TEST_REPLAY=SCHEDULE` in the environment, it [replays](Check::replay) that schedule instead.
     ///
     /// # Panics
     /// If a schedule fails, or the program depends on more than its schedule, or not every schedule was explored although
@@ -145,12 +162,16 @@ impl Check {
     where
         F: Fn() + Send + Sync + 'static,
     {
+        if let Ok(schedule) = std::env::var("ALLWAYS_TEST_REPLAY") {
+            return self.replay(&schedule, test);
+        }
         let report = self.explore(test);
         match &report.outcome {
             Outcome::Failed(_) | Outcome::Diverged { .. } => quiet::fail(format!("allways-test: {report}")),
             Outcome::Stopped(_) if self.all => {
                 quiet::fail(format!("allways-test: not every schedule was explored: {report}"))
             }
+            Outcome::Stopped(StopReason::NeverMet(_)) => eprintln!("allways-test: {report}"),
             _ => println!("allways-test: {report}"),
         }
         report
@@ -176,8 +197,13 @@ impl Check {
     {
         let recipe =
             Recipe::parse(schedule).unwrap_or_else(|error| quiet::fail(format!("allways-test: {error}")));
-        let settings =
-            Settings { quantum: recipe.quantum, spurious: recipe.spurious, ..self.settings.clone() };
+        let settings = Settings {
+            quantum: recipe.quantum,
+            spurious: recipe.spurious,
+            reduce: recipe.reduce,
+            weak: recipe.weak,
+            ..self.settings.clone()
+        };
         let report = driver::execute(Session::replay(settings, recipe.path), &Arc::new(test));
         match &report.outcome {
             Outcome::Failed(_) => quiet::fail(format!("allways-test: {report}")),

@@ -3,6 +3,9 @@
 //! Invariant: whatever ends the executions, the report says so. A failing schedule is run a second time, with notes taken,
 //! before it is reported; the search itself takes none.
 
+use crate::alloc;
+use crate::crash;
+use crate::facade;
 use crate::picture::picture;
 use crate::quiet::{self, Panic};
 use crate::recording::{Recording, Step, Story};
@@ -27,14 +30,12 @@ where
     let started = Instant::now();
     let (session, result) = executions(session, test, stack);
     let time = started.elapsed();
-    let recipe = Recipe {
-        path: session.walk.path().to_vec(),
-        quantum: session.settings().quantum,
-        spurious: session.settings().spurious,
-    };
+    let recipe = session.recipe();
     let outcome = match (result, session.end) {
         (Err(panic), _) => Outcome::Failed(Box::new(explain(&session, Some(panic), recipe, test))),
-        (Ok(()), Some(End::Unfinished)) => Outcome::Failed(Box::new(explain(&session, None, recipe, test))),
+        (Ok(()), Some(End::Unfinished | End::Deadlock | End::Memory)) => {
+            Outcome::Failed(Box::new(explain(&session, None, recipe, test)))
+        }
         (Ok(()), Some(End::Diverged) | None) => Outcome::Diverged { replay: recipe.to_string() },
         (Ok(()), Some(End::Replayed)) => Outcome::Stopped(StopReason::Replay),
         (Ok(()), Some(End::Delays)) => {
@@ -44,7 +45,7 @@ where
         (Ok(()), Some(End::Time)) => {
             Outcome::Stopped(StopReason::Time(session.settings().time.unwrap_or_default()))
         }
-        (Ok(()), Some(End::Exhausted)) => exhausted(&session),
+        (Ok(()), Some(End::Exhausted)) => exhausted(&session, test),
     };
     Report {
         outcome,
@@ -56,12 +57,18 @@ where
         unfinished: session.tally.unfinished,
         random_values: session.tally.random_values,
         spurious_left_out: session.spurious_left_out(),
+        redundant: session.tally.redundant,
+        reduced: session.tally.reduced,
+        weak_memory: session.settings().weak,
         time,
     }
 }
 
 /// The tree has no schedule left. Is that every schedule?
-fn exhausted(session: &Session) -> Outcome {
+fn exhausted<F>(session: &Session, test: &Arc<F>) -> Outcome
+where
+    F: Fn() + Send + Sync + 'static,
+{
     let tally = &session.tally;
     if tally.unfinished > 0 {
         Outcome::Stopped(StopReason::Unfinished(tally.unfinished))
@@ -69,9 +76,27 @@ fn exhausted(session: &Session) -> Outcome {
         Outcome::Stopped(StopReason::RandomValues)
     } else if session.spurious_left_out() {
         Outcome::Stopped(StopReason::SpuriousWakeUps)
+    } else if !session.meeting.met() {
+        Outcome::Stopped(StopReason::NeverMet(switches(session, test)))
     } else {
         Outcome::EverySchedule
     }
+}
+
+/// The places at which tasks reach operations in the schedule without delays.
+fn switches<F>(session: &Session, test: &Arc<F>) -> Vec<String>
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    let settings = session.settings().clone();
+    let stack = settings.stack.max(RECORDING_STACK);
+    let (again, _) = executions(Session::replay(settings, Vec::new()), test, stack);
+    let recording = again.recording.unwrap_or_default();
+    let places = recording.story().steps.into_iter().filter_map(|step| {
+        let place = step.place?;
+        Some(format!("{} at {place}", recording.name(step.task)))
+    });
+    places.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
 /// Lets shuttle execute the test until the session has had enough. Its name marks the end of the user's frames in
@@ -86,14 +111,21 @@ where
     config.max_steps = MaxSteps::None;
     config.silence_warnings = true;
     config.stack_size = stack;
+    crash::watch();
     let session = Rc::new(RefCell::new(session));
     let result = {
         let scheduler = DelayScheduler(Rc::clone(&session));
         let test = Arc::clone(test);
-        quiet::catch(move || {
-            Runner::new(scheduler, config).run(move || test());
-        })
+        let run = move || {
+            Runner::new(scheduler, config).run(move || {
+                test();
+                alloc::report();
+                facade::ends(None);
+            });
+        };
+        facade::during(&session, || quiet::catch(run))
     };
+    crash::none_runs();
     let mut session = Rc::into_inner(session).expect("shuttle has dropped its scheduler").into_inner();
     if result.is_err() {
         session.close();
@@ -114,13 +146,15 @@ where
         && !session.confirming()
         && match (&panic, &second) {
             (Some(first), Err(second)) => first.is_like(second),
-            (None, Ok(())) => again.end == Some(End::Unfinished),
+            (None, Ok(())) => again.end == session.end,
             _ => false,
         };
     let last = again.current();
     let recording = again.recording.unwrap_or_default();
     let story = if reproduced { recording.story() } else { Story::default() };
     let kind = match &panic {
+        None if session.end == Some(End::Deadlock) => FailureKind::Deadlock,
+        None if session.end == Some(End::Memory) => FailureKind::Panic,
         None => FailureKind::Unfinished,
         Some(panic) if panic.message.starts_with("deadlock!") => FailureKind::Deadlock,
         Some(_) => FailureKind::Panic,
@@ -134,6 +168,11 @@ where
             (format!("deadlock: {}", recording.waiting(&story, &panic.message)), None)
         }
         Some(panic) => (panic.message, panic.place),
+        None if session.end == Some(End::Deadlock) => {
+            let waiting = recording.waiting_tasks(&story, session.stuck.iter().copied());
+            (format!("deadlock: {waiting}"), None)
+        }
+        None if session.end == Some(End::Memory) => (session.memory_error.clone().unwrap_or_default(), None),
         None => (
             format!("the test has not ended after {} steps (`Check::steps`)", session.settings().steps),
             None,
@@ -146,7 +185,7 @@ where
         task: task.map(|task| recording.name(task)),
         delays: recipe.path.len(),
         placed: placed(&recording, &story.steps),
-        minimal: reproduced && session.recording.is_none() && !left_out,
+        minimal: reproduced && session.recording.is_none() && !left_out && !session.tally.reduced,
         reproduced,
         replay: recipe.to_string(),
         picture: if reproduced { picture(&recording, &story.steps) } else { String::new() },

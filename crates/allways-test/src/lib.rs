@@ -32,10 +32,24 @@
 //! scheduled; if that makes schedules behave differently from one time to the next, the report is
 //! [`Outcome::Diverged`], as far as it can be noticed.
 
-// Read in this order: tree, round_robin, walk, scheduler; then recording, location, picture, replay, quiet, report, driver, check.
+// Read in this order: tree, round_robin, fairness, walk, scheduler; then recording, location, picture, replay, quiet, meeting, crash, report, driver, check.
+pub mod alloc;
+pub mod cell;
+pub mod future;
+pub mod hint;
+pub mod sync;
+pub mod thread;
+
+mod axioms;
 mod check;
+mod crash;
 mod driver;
+mod facade;
+mod fairness;
 mod location;
+mod meeting;
+mod memory;
+mod operation;
 mod picture;
 mod quiet;
 mod recording;
@@ -44,13 +58,15 @@ mod report;
 mod round_robin;
 mod scheduler;
 mod tree;
+mod view;
 mod walk;
+mod world;
 
 pub use check::Check;
 /// The version of shuttle whose types are scheduled here; with another one in the test, nothing is.
 pub use shuttle;
 
-pub use report::{ASSUMPTIONS, Delay, Failure, FailureKind, Outcome, Report, StopReason};
+pub use report::{ASSUMPTIONS, Delay, Failure, FailureKind, Outcome, Report, StopReason, WEAK_ASSUMPTIONS};
 
 /// Runs the test under all schedules with 0, then 1, then 2, … delays, within the limits of [`Check::new`].
 ///
@@ -68,7 +84,10 @@ where
 ///
 /// ```
 /// let report = allways_test::explore(|| {
-///     let other = shuttle::thread::spawn(|| {});
+///     let lock = std::sync::Arc::new(shuttle::sync::Mutex::new(0));
+///     let there = lock.clone();
+///     let other = shuttle::thread::spawn(move || *there.lock().unwrap() += 1);
+///     *lock.lock().unwrap() += 1;
 ///     other.join().unwrap();
 /// });
 /// assert!(report.every_schedule());

@@ -54,16 +54,17 @@ fn user_frame(backtrace: &str) -> Option<(String, u32)> {
         if let Some(place) = line.strip_prefix("at ") {
             let mut parts = place.rsplitn(3, ':');
             let (_column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
+            inside_shuttle |= file.contains("/shuttle-engine-");
             let foreign = file.starts_with("/rustc/")
                 || ["/registry/src/", "/git/checkouts/", "/lib/rustlib/", "\\registry\\src\\"]
                     .iter()
                     .any(|part| file.contains(part));
-            if inside_shuttle && !foreign && !is_ours(symbol) {
+            if inside_shuttle && !foreign && !is_ours(symbol) && !is_our_file(file) {
                 return Some((file.to_string(), line.parse().ok().filter(|&line| line > 0)?));
             }
         } else if let Some((_, name)) = line.split_once(": ") {
             symbol = name;
-            if symbol.contains("shuttle_engine::") {
+            if symbol.starts_with("shuttle_engine::") || symbol.starts_with("<shuttle_engine::") {
                 inside_shuttle = true;
             } else if inside_shuttle && symbol.contains("allways_test::driver::") {
                 return None;
@@ -71,6 +72,16 @@ fn user_frame(backtrace: &str) -> Option<(String, u32)> {
         }
     }
     None
+}
+
+/// Functions that were inlined have no path in front of their names, so the file tells as well.
+fn is_our_file(file: &str) -> bool {
+    let whole = match file.strip_prefix("./") {
+        Some(rest) => std::env::current_dir().unwrap_or_default().join(rest),
+        None => file.into(),
+    };
+    let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    whole.starts_with(ours) || whole.starts_with(concat!(env!("CARGO_MANIFEST_DIR"), "/loom/src"))
 }
 
 fn is_ours(symbol: &str) -> bool {

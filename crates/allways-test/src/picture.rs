@@ -105,7 +105,8 @@ fn segment(steps: &[Step], number: usize, one_file: bool, rows: &mut Vec<Row>) {
         let what = match (&step.place, step.first, step.spurious) {
             (_, _, true) => "wakes up spuriously".to_string(),
             (_, true, _) => "starts".to_string(),
-            (Some(place), ..) => short(place, one_file),
+            (Some(place), ..) => described(place, one_file, &step.note),
+            (None, ..) if !step.note.is_empty() => step.note.clone(),
             (None, ..) => "goes on".to_string(),
         };
         match own.last_mut() {
@@ -139,9 +140,15 @@ fn only_file(steps: &[Step]) -> Option<String> {
 
 /// The line and what stands there; before it the file without its folders, unless there is only one.
 fn short(place: &Location, one_file: bool) -> String {
+    described(place, one_file, "")
+}
+
+/// The same, with what the step saw in front of the text.
+fn described(place: &Location, one_file: bool, note: &str) -> String {
+    let note = if note.is_empty() { String::new() } else { format!("({note}) ") };
     let file = place.file.rsplit(['/', '\\']).next().unwrap_or(&place.file);
     let file = if one_file { String::new() } else { format!("{file}:") };
-    format!("{file}{} {}", place.line, place.text).trim_end().to_string()
+    format!("{file}{} {note}{}", place.line, place.text).trim_end().to_string()
 }
 
 fn clip(text: &str, width: usize) -> String {

@@ -24,6 +24,8 @@ struct Point {
     /// The points after a panic are those of destructors.
     unwinding: bool,
     backtrace: Option<Backtrace>,
+    /// What the step that followed saw.
+    note: String,
 }
 
 /// Notes taken during an execution.
@@ -45,6 +47,8 @@ pub(crate) struct Step {
     /// The tasks that were delayed for this step, and what each was about to do.
     pub delayed: Vec<(usize, Option<Location>)>,
     pub spurious: bool,
+    /// What it saw.
+    pub note: String,
 }
 
 /// An execution up to its failure.
@@ -56,7 +60,8 @@ pub(crate) struct Story {
 }
 
 impl Recording {
-    pub fn point(&mut self, tasks: &[&Task], current: Option<usize>, line: &[Candidate], position: usize) {
+    /// A scheduling point: `current` has reached it, `chosen` goes on, and others were delayed for that.
+    pub fn point(&mut self, tasks: &[&Task], current: Option<usize>, chosen: Candidate, delayed: Vec<usize>) {
         for task in tasks {
             let id = usize::from(task.id());
             while self.names.len() <= id {
@@ -71,17 +76,32 @@ impl Recording {
         let number = self.points.len();
         self.points.push(Point {
             current,
-            chosen: line[position].task,
-            delayed: line[..position].iter().map(|candidate| candidate.task).collect(),
-            spurious: !line[position].runnable,
+            chosen: chosen.task,
+            delayed,
+            spurious: !chosen.runnable,
             unwinding,
             backtrace: (!unwinding).then(Backtrace::force_capture),
+            note: String::new(),
         });
         if let Some(current) = current {
             let before = std::mem::replace(&mut self.last[current], number);
             self.forget(before);
         }
         self.forget(number.saturating_sub(END));
+    }
+
+    /// The current step has seen something.
+    pub fn note(&mut self, text: String) {
+        if let Some(point) = self.points.last_mut() {
+            let separator = if point.note.is_empty() { "" } else { ", " };
+            point.note = format!("{}{separator}{text}", point.note);
+        }
+    }
+
+    /// The current step took another alternative than the first.
+    pub fn decided(&mut self, alternative: usize) {
+        let plural = if alternative == 1 { "" } else { "s" };
+        self.note(format!("at the price of {alternative} delay{plural}"));
     }
 
     /// Drops the backtrace of a point that need not be kept.
@@ -127,6 +147,7 @@ impl Recording {
                 first: !std::mem::replace(&mut begun[point.chosen], true),
                 delayed: point.delayed.iter().map(|&task| (task, pending[task].clone())).collect(),
                 spurious: point.spurious,
+                note: point.note.clone(),
             });
         }
         // The last to run was not asked again where it was; it has not got further than its last step.
@@ -138,7 +159,12 @@ impl Recording {
 
     /// What the tasks wait for in a deadlock that shuttle has reported.
     pub fn waiting(&self, story: &Story, message: &str) -> String {
-        let waiting: Vec<String> = blocked(message)
+        self.waiting_tasks(story, blocked(message))
+    }
+
+    /// Where tasks wait.
+    pub fn waiting_tasks(&self, story: &Story, tasks: impl Iterator<Item = usize>) -> String {
+        let waiting: Vec<String> = tasks
             .map(|task| {
                 let place = story.places.get(task).and_then(Option::as_ref);
                 format!(

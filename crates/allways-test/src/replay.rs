@@ -1,7 +1,8 @@
 //! Schedules as text: `v1:14.3:q128`, what a failure prints and `allways_test::replay` accepts.
 //!
 //! The second field is the path of the schedule (`-` without delays), see `tree.rs`; the others are what else the
-//! deterministic scheduler depends on: the quantum, and `:s` if spurious wake-ups are left out.
+//! deterministic scheduler depends on: the quantum, `:s` if spurious wake-ups are left out, `:r` if orders of independent
+//! operations are, and `:w` if memory is weak.
 
 use crate::tree::Path;
 use std::fmt;
@@ -12,13 +13,19 @@ pub(crate) struct Recipe {
     pub path: Path,
     pub quantum: usize,
     pub spurious: bool,
+    pub reduce: bool,
+    pub weak: bool,
 }
 
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let path: Vec<String> = self.path.iter().map(u32::to_string).collect();
         let path = if path.is_empty() { "-".to_string() } else { path.join(".") };
-        write!(f, "v1:{path}:q{}{}", self.quantum, if self.spurious { "" } else { ":s" })
+        write!(f, "v1:{path}:q{}", self.quantum)?;
+        for (flag, text) in [(!self.spurious, ":s"), (self.reduce, ":r"), (self.weak, ":w")] {
+            f.write_str(if flag { text } else { "" })?;
+        }
+        Ok(())
     }
 }
 
@@ -40,15 +47,13 @@ impl Recipe {
             .and_then(|field| field.strip_prefix('q')?.parse().ok())
             .filter(|&quantum| quantum > 0)
             .ok_or_else(error)?;
-        let spurious = match fields.next() {
-            None => true,
-            Some("s") => false,
-            Some(_) => return Err(error()),
-        };
-        if fields.next().is_some() {
+        let mut flags = fields.peekable();
+        let mut flag = |name: &str| flags.next_if_eq(&name).is_some();
+        let (spurious, reduce, weak) = (!flag("s"), flag("r"), flag("w"));
+        if flags.next().is_some() {
             return Err(error());
         }
-        Ok(Recipe { path, quantum, spurious })
+        Ok(Recipe { path, quantum, spurious, reduce, weak })
     }
 }
 
@@ -59,8 +64,9 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for path in [vec![], vec![0], vec![14, 3], vec![u32::MAX, 0, 7]] {
-            for spurious in [true, false] {
-                let recipe = Recipe { path: path.clone(), quantum: 128, spurious };
+            for flags in 0..8 {
+                let (spurious, reduce, weak) = (flags & 1 == 0, flags & 2 == 0, flags & 4 == 0);
+                let recipe = Recipe { path: path.clone(), quantum: 128, spurious, reduce, weak };
                 assert_eq!(Recipe::parse(&recipe.to_string()), Ok(recipe));
             }
         }

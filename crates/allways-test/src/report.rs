@@ -7,7 +7,12 @@ use std::fmt;
 use std::time::Duration;
 
 /// What the model leaves out, whatever was explored.
-pub const ASSUMPTIONS: &str = "memory is sequentially consistent, time-outs never fire, threads switch at operations of shuttle's types only";
+pub const ASSUMPTIONS: &str =
+    "memory is sequentially consistent, threads switch at operations of scheduled types only";
+
+/// The same, with weak memory.
+pub const WEAK_ASSUMPTIONS: &str =
+    "memory is that of C11 without load buffering, threads switch at operations of scheduled types only";
 
 /// The result of an exploration.
 #[derive(Clone, Debug)]
@@ -31,6 +36,13 @@ pub struct Report {
     pub random_values: bool,
     /// Whether a thread could have woken up spuriously, and was not, because the test asked for that.
     pub spurious_left_out: bool,
+    /// How many of the schedules turned out to be the same as others, up to the order of independent operations, and were not
+    /// explored further.
+    pub redundant: u64,
+    /// Whether schedules that differ in the order of independent operations only were left out.
+    pub reduced: bool,
+    /// Whether loads could read older stores, as far as their orderings allow it.
+    pub weak_memory: bool,
     /// How long the exploration took.
     pub time: Duration,
 }
@@ -39,7 +51,8 @@ pub struct Report {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Every schedule has been run, with any number of delays, and none fails.
+    /// Every fair schedule has been run, with any number of delays, and none fails. A schedule is fair unless a task that
+    /// has yielded twice goes on although nobody else has stepped in between, and somebody could.
     EverySchedule,
     /// None of the schedules that were run fails, but there are others.
     Stopped(StopReason),
@@ -53,7 +66,7 @@ pub enum Outcome {
 }
 
 /// Why an exploration without a failure says nothing about some schedules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
     /// All schedules with so many delays were run; there are some with more.
@@ -68,6 +81,9 @@ pub enum StopReason {
     RandomValues,
     /// Every schedule was run, except for those in which a task wakes up spuriously.
     SpuriousWakeUps,
+    /// Every schedule was run, but in none of them did two tasks meet at operations that are scheduled: there was nothing to
+    /// explore. The places are those at which tasks reached such operations, if any.
+    NeverMet(Vec<String>),
     /// A single schedule was run, because it was asked for.
     Replay,
 }
@@ -173,6 +189,17 @@ impl fmt::Display for StopReason {
                     "every schedule explored except for those with spurious wake-ups, which were left out"
                 )
             }
+            StopReason::NeverMet(places) => {
+                write!(
+                    f,
+                    "warning: no two tasks ever met at an operation that is scheduled, so nothing was explored; are the types \
+                     of the code under test still those of `std`?"
+                )?;
+                match places.as_slice() {
+                    [] => write!(f, "\n  no task switched anywhere"),
+                    places => write!(f, "\n  switched: {}", places.join(", ")),
+                }
+            }
             StopReason::Replay => write!(f, "the schedule ran without a failure"),
         }
     }
@@ -181,7 +208,7 @@ impl fmt::Display for StopReason {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match &self.outcome {
-            Outcome::EverySchedule => write!(f, "every schedule explored, no failure")?,
+            Outcome::EverySchedule => write!(f, "every fair schedule explored, no failure")?,
             Outcome::Stopped(reason) => write!(f, "{reason}")?,
             Outcome::Failed(failure) => write!(f, "{failure}")?,
             Outcome::Diverged { replay } => write!(
@@ -222,7 +249,10 @@ impl fmt::Display for Report {
         if self.spurious_left_out {
             write!(f, "\n  spurious wake-ups were left out")?;
         }
-        write!(f, "\n  assumed: {ASSUMPTIONS}")
+        if self.reduced {
+            write!(f, "\n  orders of independent operations were left out ({} cut short)", self.redundant)?;
+        }
+        write!(f, "\n  assumed: {}", if self.weak_memory { WEAK_ASSUMPTIONS } else { ASSUMPTIONS })
     }
 }
 
@@ -254,7 +284,11 @@ impl fmt::Display for Failure {
                  not under control"
             )?;
         }
-        write!(f, "\n  run it again with: allways_test::replay({:?}, || …)", self.replay)?;
+        write!(
+            f,
+            "\n  run it again with: ALLWAYS_TEST_REPLAY={}, or allways_test::replay({:?}, || …)",
+            self.replay, self.replay
+        )?;
         if !self.picture.is_empty() {
             write!(f, "\n\n{}\n", self.picture)?;
         }

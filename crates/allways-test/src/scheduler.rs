@@ -7,10 +7,17 @@
 //! nothing is left, it runs the schedule without delays again and compares: whatever the program has kept from one
 //! execution to the next would show.
 
+use crate::alloc;
+use crate::crash;
+use crate::fairness::Alone;
+use crate::meeting::Meeting;
+use crate::operation::Touches;
 use crate::recording::Recording;
+use crate::replay::Recipe;
 use crate::round_robin::{Candidate, line_up};
 use crate::tree::{Next, Path, Tree};
 use crate::walk::Walk;
+use crate::world::{Step, World};
 use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -30,6 +37,10 @@ pub(crate) struct Settings {
     pub spurious: bool,
     pub must_end: bool,
     pub stack: usize,
+    /// Whether orders of independent operations are left out.
+    pub reduce: bool,
+    /// Whether memory is weak.
+    pub weak: bool,
 }
 
 /// Why no further execution was started.
@@ -41,6 +52,10 @@ pub(crate) enum End {
     Time,
     /// An execution did not end within the limit of steps.
     Unfinished,
+    /// Tasks are left that wait for each other.
+    Deadlock,
+    /// The allocator has found an error when the execution had ended.
+    Memory,
     /// An execution did not follow the recorded tree.
     Diverged,
     /// The one schedule that was asked for has run.
@@ -74,8 +89,23 @@ pub(crate) struct Session {
     cut: bool,
     current: Option<usize>,
     in_a_row: usize,
+    alone: Alone,
     random: u64,
     line: Vec<Candidate>,
+    /// Those who were delayed for the current step.
+    skipped: Vec<usize>,
+    pub meeting: Meeting,
+    pub world: World,
+    /// Whether orders are left out in this execution.
+    reducing: bool,
+    /// The rest of this execution is the same as one before, up to the order of independent operations.
+    redundant: bool,
+    /// Whose turn it is, apart from steps that touch nothing.
+    turn: Option<usize>,
+    /// Those who wait for each other, if nobody can go on.
+    pub stuck: Vec<usize>,
+    /// What the allocator has found.
+    pub memory_error: Option<String>,
 }
 
 /// Counts over all executions.
@@ -88,6 +118,12 @@ pub(crate) struct Tally {
     pub unfinished: u64,
     pub random_values: bool,
     pub spurious_wake_ups: bool,
+    /// Executions that turned out to be the same as others.
+    pub redundant: u64,
+    /// Whether an order was left out.
+    pub reduced: bool,
+    /// Whether something could time out.
+    pub timeouts: bool,
 }
 
 impl Session {
@@ -117,8 +153,17 @@ impl Session {
             cut: false,
             current: None,
             in_a_row: 0,
+            alone: Alone::default(),
             random: SEED,
             line: Vec::new(),
+            skipped: Vec::new(),
+            meeting: Meeting::default(),
+            world: World::default(),
+            reducing: false,
+            redundant: false,
+            turn: None,
+            stuck: Vec::new(),
+            memory_error: None,
         }
     }
 
@@ -152,18 +197,33 @@ impl Session {
     /// The execution has ended, well or not.
     pub fn close(&mut self) {
         self.executing = false;
+        let found = alloc::end();
+        self.memory_error = self.memory_error.take().or(found);
         if self.confirming.is_some() {
             return;
         }
         self.tally.executions += 1;
         self.tally.steps += self.steps as u64;
         self.tally.longest = self.tally.longest.max(self.steps);
+        self.tally.redundant += u64::from(self.redundant);
     }
 
     /// Ends the execution before, if any, and gives the path of the next, if any.
     fn advance(&mut self) -> Result<Path, End> {
         if self.executing {
             self.close();
+            if !self.stuck.is_empty() {
+                return Err(End::Deadlock);
+            }
+            if self.memory_error.is_some() {
+                return Err(End::Memory);
+            }
+            if self.settings.reduce && self.world.foreign {
+                self.without_reduction();
+                if let Source::Tree(_) = self.source {
+                    return Ok(Path::new());
+                }
+            }
             let changed = self.confirming.is_some() && self.first != Some(self.walk.fingerprint());
             if changed || !self.walk.followed() {
                 return Err(End::Diverged);
@@ -203,6 +263,19 @@ impl Session {
         Ok(path)
     }
 
+    /// Not every operation says what it touches, so nothing can be left out: the search begins again.
+    fn without_reduction(&mut self) {
+        self.settings.reduce = false;
+        if let Source::Tree(tree) = &mut self.source {
+            *tree = Tree::new(self.settings.delays);
+            assert_eq!(tree.next(), Next::Run(Path::new()), "the first schedule is the one without delays");
+            self.tally = Tally { tasks: self.tally.tasks, ..Tally::default() };
+            self.first = None;
+            self.confirming = None;
+            self.walk = Walk::default();
+        }
+    }
+
     fn start(&mut self, path: Path) {
         self.walk = Walk::new(path, &self.walk);
         self.executing = true;
@@ -210,7 +283,89 @@ impl Session {
         self.cut = false;
         self.current = None;
         self.in_a_row = 0;
+        self.alone = Alone::default();
         self.random = SEED;
+        self.meeting.new_execution();
+        self.world.begin(self.settings.weak);
+        self.reducing = self.settings.reduce;
+        self.redundant = false;
+        self.turn = None;
+        crash::begins(&self.recipe());
+        alloc::begin();
+    }
+
+    /// What determines the current schedule.
+    pub fn recipe(&self) -> Recipe {
+        Recipe {
+            path: self.walk.path().to_vec(),
+            quantum: self.settings.quantum,
+            spurious: self.settings.spurious,
+            reduce: self.settings.reduce && !self.world.foreign,
+            weak: self.settings.weak,
+        }
+    }
+
+    /// One of so many alternatives, none of which is another task: each but the first costs a delay.
+    pub fn decide(&mut self, alternatives: usize) -> usize {
+        if alternatives < 2 || self.redundant {
+            return 0;
+        }
+        let chosen = self.walk.decide(alternatives);
+        if let (Some(recording), true) = (&mut self.recording, chosen > 0) {
+            recording.decided(chosen);
+        }
+        chosen
+    }
+
+    /// The state of the execution, and the choice among what its memory allows.
+    pub fn memory(&mut self) -> (&mut World, impl FnMut(usize) -> usize) {
+        let Session { walk, world, recording, redundant, .. } = self;
+        let redundant = *redundant;
+        (world, move |alternatives| {
+            if alternatives < 2 || redundant {
+                return 0;
+            }
+            let chosen = walk.decide(alternatives);
+            if let (Some(recording), true) = (recording.as_mut(), chosen > 0) {
+                recording.decided(chosen);
+            }
+            chosen
+        })
+    }
+
+    /// What the operation of the current step saw.
+    pub fn note(&mut self, text: impl FnOnce() -> String) {
+        if let Some(recording) = &mut self.recording {
+            recording.note(text());
+        }
+    }
+
+    /// Who could take the next step, in order of creation. None if nobody can.
+    fn candidates(&mut self, tasks: &[&Task]) -> bool {
+        self.line.clear();
+        let mut timed = false;
+        let waits = self.alone.has_to_wait();
+        for task in tasks {
+            let id = usize::from(task.id());
+            let step = if task.runnable() { self.world.can_step(id) } else { Step::WakesUp };
+            self.tally.spurious_wake_ups |= step == Step::WakesUp;
+            timed |= step == Step::TimesOut;
+            if step != Step::Never && (step != Step::WakesUp || self.settings.spurious) {
+                self.line.push(Candidate { task: id, runnable: step == Step::Now });
+            }
+        }
+        self.tally.timeouts |= timed;
+        let others = |line: &[Candidate]| line.iter().any(|one| one.runnable && Some(one.task) != waits);
+        if timed && !others(&self.line) {
+            // Nobody else gets anywhere: time passes.
+            for one in &mut self.line {
+                one.runnable |= self.world.can_step(one.task) == Step::TimesOut;
+            }
+        }
+        if waits.is_some() && others(&self.line) {
+            self.line.retain(|one| Some(one.task) != waits);
+        }
+        self.line.iter().any(|one| one.runnable)
     }
 
     fn choose(&mut self, tasks: &[&Task], current: Option<TaskId>, yielding: bool) -> Option<TaskId> {
@@ -220,29 +375,101 @@ impl Session {
         }
         self.steps += 1;
         let current = current.map(usize::from);
-        let to_the_end = yielding || self.in_a_row >= self.settings.quantum;
-        self.line.clear();
-        for task in tasks {
-            let runnable = task.runnable();
-            self.tally.spurious_wake_ups |= !runnable;
-            if runnable || self.settings.spurious {
-                self.line.push(Candidate { task: task.id().into(), runnable });
-            }
+        let mut yielding = yielding;
+        if let Some(current) = current {
+            self.world.arrive(current);
+            yielding |= self.world.task(current).operation.yields && !self.world.task(current).ended;
         }
-        line_up(&mut self.line, current, to_the_end);
-        let position = self.walk.choose(&self.line, to_the_end);
-        let chosen = self.line[position];
-        self.in_a_row = match self.line.len() {
-            1 => 0, // Alone, a task uses up nothing: there is nobody to wait for.
-            _ if Some(chosen.task) == current && !to_the_end => self.in_a_row + 1,
-            _ => 1,
+        if self.world.foreign && self.reducing {
+            self.reducing = false;
+            self.redundant = true;
+        }
+        let turn = if self.reducing { self.turn } else { current };
+        if let (Some(current), true) = (current, yielding && !self.reducing) {
+            self.alone.steps(current);
+            self.alone.has_yielded();
+        }
+        let to_the_end = (yielding && turn == current) || self.in_a_row >= self.settings.quantum;
+        if !self.candidates(tasks) {
+            self.stuck = tasks.iter().map(|task| usize::from(task.id())).collect();
+            return None;
+        }
+        line_up(&mut self.line, turn, to_the_end);
+        self.skipped.clear();
+        let chosen = match self.free_step() {
+            Some(free) => free,
+            None => self.decide_step(turn, to_the_end),
         };
+        let chosen = self.line[chosen];
         if let Some(recording) = &mut self.recording {
-            recording.point(tasks, current, &self.line, position);
+            recording.point(tasks, current, chosen, self.skipped.clone());
         }
+        let known = tasks.last().map_or(0, |task| usize::from(task.id()) + 1);
+        let several = self.line.iter().filter(|candidate| candidate.runnable).count() > 1;
+        // Who starts a thread or waits for its end meets nobody.
+        let touches = current.is_some_and(|task| self.world.task(task).operation.touches != Touches::Nothing);
+        self.meeting.point(known, current, several && touches, chosen.task);
         self.current = Some(chosen.task);
+        self.world.current = chosen.task;
+        self.world.task(chosen.task);
         self.tally.tasks = self.tally.tasks.max(chosen.task + 1);
         Some(TaskId::from(chosen.task))
+    }
+
+    /// A step that touches nothing that others could touch: there is no need to try anything else first.
+    fn free_step(&mut self) -> Option<usize> {
+        if !self.reducing {
+            return None;
+        }
+        let world = &mut self.world;
+        let free = self.line.iter().position(|candidate| {
+            candidate.runnable && world.task(candidate.task).operation.touches == Touches::Nothing
+        })?;
+        self.walk.mix(self.line[free].task as u64);
+        self.tally.reduced |= self.line.len() > 1;
+        Some(free)
+    }
+
+    /// The position in the line of the task that takes the next step.
+    fn decide_step(&mut self, turn: Option<usize>, to_the_end: bool) -> usize {
+        let allowed: Vec<usize> = match self.reducing {
+            false => (0..self.line.len()).collect(),
+            true => (0..self.line.len()).filter(|&i| !self.world.task(self.line[i].task).asleep).collect(),
+        };
+        self.tally.reduced |= allowed.len() < self.line.len();
+        let position = if self.redundant || allowed.is_empty() {
+            self.redundant = true;
+            0
+        } else {
+            let line: Vec<Candidate> = allowed.iter().map(|&i| self.line[i]).collect();
+            allowed[self.walk.choose(&line, to_the_end)]
+        };
+        let chosen = self.line[position].task;
+        let before = allowed.iter().take_while(|&&i| i < position);
+        self.skipped.extend(before.map(|&i| self.line[i].task));
+        if self.reducing {
+            for &skipped in &self.skipped {
+                self.world.task(skipped).asleep = true;
+            }
+            self.world.wake_dependent(chosen);
+        }
+        if self.world.meets(chosen) {
+            self.meeting.shared();
+        }
+        self.in_a_row = match self.line.len() {
+            1 => 0, // Alone, a task uses up nothing: there is nobody to wait for.
+            _ if Some(chosen) == turn && !to_the_end => self.in_a_row + 1,
+            _ => 1,
+        };
+        // To start, and to wait for who has ended, changes nothing for those who wait.
+        if self.world.task(chosen).operation.touches != Touches::Nothing || self.world.foreign {
+            self.alone.steps(chosen);
+        }
+        if self.reducing && self.world.task(chosen).operation.yields {
+            self.alone.has_yielded();
+        }
+        self.turn = Some(chosen);
+        position
     }
 }
 
@@ -253,7 +480,7 @@ pub(crate) struct DelayScheduler(pub Rc<RefCell<Session>>);
 impl Scheduler for DelayScheduler {
     fn new_execution(&mut self) -> Option<Schedule> {
         let mut session = self.0.borrow_mut();
-        match session.advance() {
+        match alloc::aside(|| session.advance()) {
             Ok(path) => {
                 session.start(path);
                 Some(Schedule::new(SEED))
@@ -266,7 +493,7 @@ impl Scheduler for DelayScheduler {
     }
 
     fn next_task(&mut self, tasks: &[&Task], current: Option<TaskId>, yielding: bool) -> Option<TaskId> {
-        self.0.borrow_mut().choose(tasks, current, yielding)
+        alloc::aside(|| self.0.borrow_mut().choose(tasks, current, yielding))
     }
 
     fn next_u64(&mut self) -> u64 {

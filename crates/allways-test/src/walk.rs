@@ -51,8 +51,18 @@ impl Walk {
             self.mix(candidate.task as u64 * 2 + u64::from(candidate.runnable));
         }
         // To delay the last of the line as well would lead back to the first: the same schedule at a higher price.
+        self.alternative(line.len())
+    }
+
+    /// A choice among so many alternatives that are no tasks.
+    pub fn decide(&mut self, alternatives: usize) -> usize {
+        self.mix(alternatives as u64);
+        self.alternative(alternatives)
+    }
+
+    fn alternative(&mut self, alternatives: usize) -> usize {
         let mut position = 0;
-        while position + 1 < line.len() && self.delay() {
+        while position + 1 < alternatives && self.delay() {
             position += 1;
         }
         position

@@ -103,6 +103,123 @@ fn spin_loops_end() {
     assert!(report.failure().is_none() && report.longest < 20, "{report}");
 }
 
+/// A lock that spins, taken by so many threads.
+fn spinning(threads: usize) {
+    let lock = Arc::new((AtomicBool::new(false), AtomicUsize::new(0)));
+    let takers: Vec<_> = (0..threads)
+        .map(|_| {
+            let lock = Arc::clone(&lock);
+            thread::spawn(move || {
+                while lock.0.swap(true, SeqCst) {
+                    thread::yield_now();
+                }
+                assert_eq!(lock.1.fetch_add(1, SeqCst), 0);
+                lock.1.fetch_sub(1, SeqCst);
+                lock.0.store(false, SeqCst);
+            })
+        })
+        .collect();
+    takers.into_iter().for_each(|taker| taker.join().unwrap());
+}
+
+#[test]
+fn loops_that_wait_have_a_last_schedule() {
+    let report = Check::new().every_schedule().run(|| spinning(2));
+    assert!(report.every_schedule(), "{report}");
+}
+
+#[test]
+fn a_livelock_is_found_although_every_schedule_is_fair() {
+    // Each lowers its flag when it sees the other's, and tries again: with turns taken in step they never get through.
+    let report = Check::new().steps(400).explore(|| {
+        let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+        let polite = |me: usize| {
+            let flags = Arc::clone(&flags);
+            move || loop {
+                flags[me].store(true, SeqCst);
+                thread::yield_now();
+                if !flags[1 - me].load(SeqCst) {
+                    return;
+                }
+                flags[me].store(false, SeqCst);
+                thread::yield_now();
+            }
+        };
+        let others = [thread::spawn(polite(0)), thread::spawn(polite(1))];
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+    assert_eq!(report.failure().unwrap().kind, FailureKind::Unfinished, "{report}");
+}
+
+#[test]
+fn tasks_that_never_meet_are_not_every_schedule() {
+    let never = |test: fn()| match explore(test).outcome {
+        Outcome::Stopped(StopReason::NeverMet(places)) => places,
+        other => panic!("{other:?}"),
+    };
+    assert!(never(|| {}).is_empty());
+    // The types of `std` are not scheduled, however many threads there are.
+    let places = never(|| {
+        let count = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let others: Vec<_> = (0..3)
+            .map(|_| {
+                let count = Arc::clone(&count);
+                thread::spawn(move || count.fetch_add(1, SeqCst))
+            })
+            .collect();
+        others.into_iter().for_each(|other| assert!(other.join().is_ok()));
+    });
+    assert!(places.iter().all(|place| place.starts_with("main at ") && place.contains("behaviour.rs:")));
+    // One task alone meets nobody.
+    never(|| drop(Mutex::new(()).lock().unwrap()));
+    let message = catch_unwind(|| Check::new().every_schedule().run(|| {})).unwrap_err();
+    assert!(message.downcast_ref::<String>().unwrap().contains("no two tasks ever met"));
+}
+
+/// Run in processes of their own by the test below.
+#[test]
+#[ignore = "run by a_crash_leaves_its_schedule_behind, in a process of its own"]
+fn crashes() {
+    let how = std::env::var("ALLWAYS_CRASH").unwrap();
+    check(move || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let there = Arc::clone(&flag);
+        let other = thread::spawn(move || there.store(true, SeqCst));
+        if flag.load(SeqCst) {
+            match how.as_str() {
+                "abort" => std::process::abort(),
+                _ => drop(deep(1)),
+            }
+        }
+        other.join().unwrap();
+    });
+}
+
+/// Uses up the stack.
+fn deep(depth: usize) -> usize {
+    let room = std::hint::black_box([depth; 1000]);
+    if depth == 0 { 0 } else { deep(depth + 1) + room[depth % 1000] }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_crash_leaves_its_schedule_behind() {
+    for (how, signal) in [("abort", "SIGABRT"), ("stack", "SIGSEGV")] {
+        let output = |schedule: Option<&str>| {
+            let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+            command.args(["--exact", "crashes", "--ignored", "--nocapture"]).env("ALLWAYS_CRASH", how);
+            schedule.map(|schedule| command.env("ALLWAYS_TEST_REPLAY", schedule));
+            let output = command.output().unwrap();
+            assert!(!output.status.success());
+            String::from_utf8_lossy(&output.stderr).into_owned()
+        };
+        let text = output(None);
+        assert!(text.contains(&format!("allways-test: {signal} during a schedule")), "{text}");
+        let schedule = text.split("ALLWAYS_TEST_REPLAY=").nth(1).unwrap().lines().next().unwrap();
+        assert!(output(Some(schedule)).contains(&format!("ALLWAYS_TEST_REPLAY={schedule}\n")), "{text}");
+    }
+}
+
 /// Two threads that step back for each other, again and again.
 fn polite() {
     let locks = Arc::new((Mutex::new(()), Mutex::new(())));
@@ -251,6 +368,7 @@ fn futures_are_tasks_like_threads() {
             *there.lock().unwrap() += 1;
         });
         future::block_on(async move {
+            assert!(*shared.lock().unwrap() <= 2);
             task.await.unwrap();
             assert_eq!(*shared.lock().unwrap(), 2);
         });
@@ -339,7 +457,7 @@ fn limits_come_from_the_environment() {
     let output = |variables: &[(&str, &str)]| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "prints_its_report", "--ignored", "--nocapture"]);
-        for name in ["DELAYS", "SCHEDULES", "STEPS", "TIME"] {
+        for name in ["DELAYS", "SCHEDULES", "STEPS", "TIME", "REPLAY"] {
             command.env_remove(format!("ALLWAYS_TEST_{name}"));
         }
         let output = command.envs(variables.iter().copied()).output().unwrap();
@@ -352,11 +470,12 @@ fn limits_come_from_the_environment() {
         let (succeeded, output) = output(&[(variable, value)]);
         assert!(succeeded == success && output.contains(text), "{variable}={value}: {output}");
     };
-    expect("ALLWAYS_TEST_DELAYS", "none", true, "every schedule explored");
+    expect("ALLWAYS_TEST_DELAYS", "none", true, "every fair schedule explored");
     expect("ALLWAYS_TEST_DELAYS", "2", true, "no failure with at most 2 delays");
     expect("ALLWAYS_TEST_SCHEDULES", "3", true, "no failure within the limit of 3 schedules");
     expect("ALLWAYS_TEST_TIME", "0s", true, "no failure within 0ns");
     expect("ALLWAYS_TEST_STEPS", "5", false, "the test has not ended after 5 steps");
+    expect("ALLWAYS_TEST_REPLAY", "v1:2.1:q128", true, "the schedule ran without a failure");
     expect("ALLWAYS_TEST_STEPS", "none", false, "ALLWAYS_TEST_STEPS must be a number");
     expect("ALLWAYS_TEST_TIME", "soon", false, "ALLWAYS_TEST_TIME=\"soon\" cannot be read");
 }

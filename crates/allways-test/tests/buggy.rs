@@ -57,7 +57,7 @@ fn what_a_failure_prints() {
 deadlock: main waits at programs/portable/lock_order.rs:17, task-1 waits at programs/portable/lock_order.rs:11
   needs 1 delay, and no schedule with fewer fails
     step 4: main is held back before programs/portable/lock_order.rs:17, task-1 goes on
-  run it again with: allways_test::replay(\"v1:1:q128\", || …)
+  run it again with: ALLWAYS_TEST_REPLAY=v1:1:q128, or allways_test::replay(\"v1:1:q128\", || …)
 
         programs/portable/lock_order.rs
   step  main                                          task-1

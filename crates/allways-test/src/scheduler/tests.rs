@@ -43,19 +43,51 @@ struct Priced {
     log: Log,
     quantum: usize,
     in_a_row: usize,
+    /// The steps so far: who, and whether it went on from a yield.
+    steps: Vec<(usize, bool)>,
 }
 
+/// The price of an unfair schedule.
+const UNFAIR: usize = usize::MAX / 2;
+
 impl Priced {
+    /// Whether the chosen task has yielded twice since the last step of anybody else, although somebody else could step.
+    fn unfair(&mut self, tasks: &[&Task], current: Option<usize>, yielding: bool, chosen: usize) -> bool {
+        if let (Some((task, yields)), Some(current)) = (self.steps.last_mut(), current)
+            && *task == current
+        {
+            *yields = yielding;
+        }
+        let alone = self.steps.iter().rev().take_while(|step| step.0 == chosen);
+        let yields = alone.filter(|step| step.1).count();
+        self.steps.push((chosen, false));
+        let others = tasks.iter().any(|task| task.runnable() && usize::from(task.id()) != chosen);
+        yields >= 2 && others
+    }
+
     /// How many tasks stand before the chosen one, going round from the current task.
     fn price(&mut self, tasks: &[&Task], current: Option<usize>, yielding: bool, chosen: usize) -> usize {
         let to_the_end = yielding || self.in_a_row >= self.quantum;
         let all =
             tasks.iter().map(|task| usize::from(task.id())).max().unwrap().max(current.unwrap_or(0)) + 1;
         let first = current.map_or(0, |current| if to_the_end { current + 1 } else { current });
+        // Who has to wait does not stand in the line.
+        let waits = |task: usize| {
+            let mut steps = self.steps.clone();
+            if let (Some((last, yields)), Some(current)) = (steps.last_mut(), current)
+                && *last == current
+            {
+                *yields = yielding;
+            }
+            let yields = steps.iter().rev().take_while(|step| step.0 == task).filter(|step| step.1).count();
+            yields >= 2 && tasks.iter().any(|one| one.runnable() && usize::from(one.id()) != task)
+        };
         let mut line = Vec::new();
         for runnable in [true, false] {
             for task in (0..all).map(|offset| (first + offset) % all) {
-                if tasks.iter().any(|one| usize::from(one.id()) == task && one.runnable() == runnable) {
+                if tasks.iter().any(|one| usize::from(one.id()) == task && one.runnable() == runnable)
+                    && (!waits(task) || task == chosen)
+                {
                     line.push(task);
                 }
             }
@@ -78,16 +110,20 @@ impl Scheduler for Priced {
         let schedule = self.inner.new_execution()?;
         self.log.borrow_mut().push((Vec::new(), 0));
         self.in_a_row = 0;
+        self.steps.clear();
         Some(schedule)
     }
 
     fn next_task(&mut self, tasks: &[&Task], current: Option<TaskId>, yielding: bool) -> Option<TaskId> {
         let chosen = self.inner.next_task(tasks, current, yielding)?;
-        let price = self.price(tasks, current.map(usize::from), yielding, chosen.into());
+        let mut price = self.price(tasks, current.map(usize::from), yielding, chosen.into());
+        if self.unfair(tasks, current.map(usize::from), yielding, chosen.into()) {
+            price = UNFAIR;
+        }
         let mut log = self.log.borrow_mut();
         let (steps, delays) = log.last_mut().unwrap();
         steps.push(chosen.into());
-        *delays += price;
+        *delays = delays.saturating_add(price);
         Some(chosen)
     }
 
@@ -202,6 +238,8 @@ fn settings(quantum: usize) -> Settings {
         spurious: true,
         must_end: true,
         stack: 0xf000,
+        reduce: false,
+        weak: false,
     }
 }
 
@@ -217,12 +255,18 @@ fn the_schedules_with_k_delays_are_those_of_brute_force() {
     let programs = std::env::var("ALLWAYS_RANDOM").map_or(200, |number| number.parse().unwrap());
     let mut compared = 0;
     let mut deepest = 0;
+    let mut unfair = 0;
     for number in 0..programs {
         let program = Arc::new(random_program(number));
         let quantum = [2, 5, 128][number as usize / 3 % 3];
         let brute = Log::default();
-        let scheduler =
-            Priced { inner: DfsScheduler::new(Some(MOST), false), log: brute.clone(), quantum, in_a_row: 0 };
+        let scheduler = Priced {
+            inner: DfsScheduler::new(Some(MOST), false),
+            log: brute.clone(),
+            quantum,
+            in_a_row: 0,
+            steps: Vec::new(),
+        };
         let here = Arc::clone(&program);
         Runner::new(scheduler, config()).run(move || run_program(number, &here));
         if brute.borrow().len() == MOST {
@@ -239,7 +283,8 @@ fn the_schedules_with_k_delays_are_those_of_brute_force() {
         let again = searched.borrow_mut().pop();
         let (brute, searched) = (brute.borrow(), searched.borrow());
         assert_eq!(again.as_ref(), searched.first());
-        let expected: BTreeSet<_> = brute.iter().collect();
+        let expected: BTreeSet<_> = brute.iter().filter(|schedule| schedule.1 < UNFAIR).collect();
+        unfair += brute.len() - expected.len();
         let found: BTreeSet<_> = searched.iter().collect();
         assert_eq!(found.len(), searched.len(), "program {number}: a schedule twice: {program:?}");
         assert_eq!(found, expected, "program {number}: {program:?}");
@@ -247,7 +292,8 @@ fn the_schedules_with_k_delays_are_those_of_brute_force() {
         compared += 1;
         deepest = deepest.max(searched.last().unwrap().1);
     }
-    println!("{compared} programs compared, up to {deepest} delays");
+    println!("{compared} programs compared, up to {deepest} delays, {unfair} unfair schedules left out");
+    assert!(unfair > 0);
     assert!(2 * compared > programs && deepest >= 8, "{compared} programs compared, up to {deepest} delays");
 }
 
@@ -280,8 +326,13 @@ fn a_failure_has_as_few_delays_as_brute_force_can_find() {
         let program: Arc<Vec<Vec<usize>>> =
             Arc::new(program.iter().map(|factors| factors.to_vec()).collect());
         let brute = Log::default();
-        let scheduler =
-            Priced { inner: DfsScheduler::new(None, false), log: brute.clone(), quantum: 128, in_a_row: 0 };
+        let scheduler = Priced {
+            inner: DfsScheduler::new(None, false),
+            log: brute.clone(),
+            quantum: 128,
+            in_a_row: 0,
+            steps: Vec::new(),
+        };
         let values = Arc::new(std::sync::Mutex::new(Vec::new()));
         let (here, there) = (Arc::clone(&program), Arc::clone(&values));
         Runner::new(scheduler, config()).run(move || {
