@@ -30,6 +30,12 @@ const Allways = (() => {
       make("p", { class: "quiet" }, [...story.details, story.time].join(" · ")));
   }
 
+  // What was assumed, and what is not followed.
+  function remarks(story) {
+    return make("section", { "aria-label": "Warnings" }, make("h2", {}, "Warnings"),
+      make("ul", {}, ...story.warnings.map((warning) => make("li", {}, warning))));
+  }
+
   // The program, line by line. `here` marks a line, `wrong` the one that is violated.
   function sourceView(text, wrong) {
     const list = make("ol", { class: "source" });
@@ -312,6 +318,7 @@ const Allways = (() => {
     if (listener) document.removeEventListener("keydown", listener);
     listener = null;
     const parts = [header(story)];
+    if (story.warnings.length) parts.push(remarks(story));
     let start = null;
     if (story.run) {
       const view = runView(story);
