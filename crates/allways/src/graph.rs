@@ -74,7 +74,7 @@ pub struct Edge {
 struct Seen {
     /// What it is called; what it is called together with others.
     lines: Vec<String>,
-    shared: String,
+    shared: Vec<String>,
     initial: bool,
     bad: bool,
     /// From where it was found first.
@@ -93,7 +93,7 @@ struct Explored {
 fn explore<S: Clone + Eq + Hash>(
     initial: Vec<S>,
     wanted: Wanted<'_>,
-    describe: impl Fn(&S) -> (Vec<String>, String, bool),
+    describe: impl Fn(&S) -> (Vec<String>, Vec<String>, bool),
     mut next: impl FnMut(&S) -> Vec<(String, S)>,
 ) -> Explored {
     let mut explored = Explored::default();
@@ -143,7 +143,7 @@ impl Explored {
         let on_path = |from: usize, to: usize| path.windows(2).any(|pair| pair == [from, to]);
         let together = self.states.len() > wanted.shown;
         let mut nodes: Vec<Node> = Vec::new();
-        let mut groups: BTreeMap<(String, bool), usize> = BTreeMap::new();
+        let mut groups: BTreeMap<(Vec<String>, bool), usize> = BTreeMap::new();
         let mut sizes: Vec<usize> = Vec::new();
         let mut node_of = Vec::new();
         for (number, state) in self.states.iter().enumerate() {
@@ -152,7 +152,7 @@ impl Explored {
                 true => *groups.entry((state.shared.clone(), state.bad)).or_insert(nodes.len()),
             };
             if node == nodes.len() {
-                let lines = if together { vec![state.shared.clone()] } else { state.lines.clone() };
+                let lines = if together { state.shared.clone() } else { state.lines.clone() };
                 nodes.push(Node { lines, bad: state.bad, ..Node::default() });
                 sizes.push(0);
             }
@@ -311,25 +311,25 @@ impl Words<'_> {
     }
 
     /// The lines of a state, what it is called together with others, and whether it is bad.
-    fn describe(&self, reached: &Reached) -> (Vec<String>, String, bool) {
+    fn describe(&self, reached: &Reached) -> (Vec<String>, Vec<String>, bool) {
         match reached {
             Reached::State(state) => {
                 let shared = self.shared(state);
                 let threads = (0..state.threads.len())
                     .map(|thread| format!("{}: {}", self.thread(state, thread), self.place(state, thread)));
-                let together =
-                    if shared.is_empty() { "no shared variables".to_string() } else { shared.join(", ") };
                 let lines = shared.iter().cloned().chain(threads).collect();
+                let none = || vec!["no shared variables".to_string()];
+                let together = if shared.is_empty() { none() } else { shared };
                 let stuck = self.deadlock && state.deadlocked(self.program);
                 (lines, together, state.violated(self.program).is_some() || stuck)
             }
             Reached::Wrong(line, kind) => {
                 let text = format!("wrong: {kind}, line {line}");
-                (vec![text.clone()], text, true)
+                (vec![text.clone()], vec![text], true)
             }
             Reached::Beyond(line) => {
                 let text = format!("not followed, line {line}");
-                (vec![text.clone()], text, false)
+                (vec![text.clone()], vec![text], false)
             }
         }
     }
@@ -398,14 +398,14 @@ fn described(
     system: &dyn Pushdown,
     property: &Property,
     state: &pushdown::State,
-) -> (Vec<String>, String, bool) {
+) -> (Vec<String>, Vec<String>, bool) {
     let stacks = state.stacks.iter().enumerate();
     let stacks = stacks.map(|(thread, stack)| {
         format!("thread {thread}: {}", show_symbols(system, thread, stack.symbols().take(8)))
     });
     let shared = format!("shared {}", system.shared_name(state.shared));
     let lines = std::iter::once(shared.clone()).chain(stacks).collect();
-    (lines, shared, property.violated_by(system, &state.visible()))
+    (lines, vec![shared], property.violated_by(system, &state.visible()))
 }
 
 /// The steps of some threads.

@@ -34,6 +34,9 @@ const PASSES: usize = 20_000;
 /// With more edges than this, long labels are cut.
 const MANY: usize = 80;
 
+/// With more than this, none is drawn: they would take more room than all else.
+pub const TOO_MANY: usize = 240;
+
 /// How long a label is then.
 const CUT: usize = 20;
 
@@ -115,7 +118,9 @@ fn longest(lines: &[String]) -> f64 {
 /// Lays out a graph.
 pub fn layout(graph: &Graph) -> Layout {
     let cut = graph.edges.len() > MANY;
-    let labels: Vec<Vec<String>> = graph.edges.iter().map(|edge| shown(&edge.labels, cut)).collect();
+    let all = graph.edges.len() <= TOO_MANY;
+    let texts = |edge: &super::Edge| if all { shown(&edge.labels, cut) } else { Vec::new() };
+    let labels: Vec<Vec<String>> = graph.edges.iter().map(texts).collect();
     let mut parts = Parts::new(graph, &labels);
     parts.order();
     parts.place();
@@ -367,7 +372,13 @@ impl Parts {
         for (number, chain) in self.chains.iter().enumerate().filter(|(_, chain)| !chain.is_empty()) {
             let edge = &graph.edges[number];
             let [start, end] = ports[number];
-            let mut points = vec![start];
+            // Down to the end of the layer of nodes: beside a node there may be the label of a loop, which is taller.
+            let side = |node: usize, (x, y): (f64, f64)| {
+                let (_, bottom) = bands[self.parts[node].layer];
+                let below = y > layout.nodes[node].y;
+                below.then_some((x, bottom))
+            };
+            let mut points: Vec<(f64, f64)> = std::iter::once(start).chain(side(edge.from, start)).collect();
             let (from, to) = (self.parts[edge.from].layer, self.parts[edge.to].layer);
             for &part in chain {
                 let (top, bottom) = bands[self.parts[part].layer];
@@ -378,7 +389,7 @@ impl Parts {
                     std::cmp::Ordering::Equal => points.push((x, top)),
                 }
             }
-            points.push(end);
+            points.extend(side(edge.to, end).into_iter().chain([end]));
             layout.paths[number] = points;
         }
     }

@@ -1,7 +1,7 @@
 //! Graphs as pictures, laid out by [`layout`](super::layout()): for some hundred nodes.
 
 use super::Graph;
-use super::layout::{LINE, Label, Layout, SMALL_LINE, Spot, layout};
+use super::layout::{LINE, Label, Layout, SMALL_LINE, Spot, TOO_MANY, layout};
 use crate::page::escaped;
 use std::fmt::Write;
 
@@ -15,6 +15,9 @@ const STYLE: &str = "text{font:12px ui-monospace,'DejaVu Sans Mono',monospace;fi
 
 /// A graph in SVG.
 pub fn svg(graph: &Graph) -> String {
+    let more = if graph.edges.len() > TOO_MANY { " (point at an edge to see its label)" } else { "" };
+    let titled = Graph { title: format!("{}{more}", graph.title), ..graph.clone() };
+    let graph = &titled;
     let Layout { nodes, paths, labels, size: (width, height) } = layout(graph);
     let mut text = String::new();
     // To write to a string does not fail.
