@@ -61,6 +61,9 @@
       else if (answer.verdict === "refused") status.textContent = `Not checked: ${answer.reason}.`;
       else {
         status.textContent = `${answer.verdict}, after ${answer.time}`;
+        // What the server hears of it is its text, without a name.
+        answer.sentence = answer.sentence.replaceAll("standard input", "this program");
+        answer.file = "this program";
         Allways.show(report, answer);
       }
     } catch (failure) {
