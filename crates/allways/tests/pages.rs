@@ -83,7 +83,8 @@ fn steps_as_replay(page: &Looked, rows: &[String]) {
 const SEEN: &str = "(() => {
     const cell = document.querySelector('tr[aria-current] .moves').getBoundingClientRect();
     const box = document.querySelector('.lanes').parentNode.getBoundingClientRect();
-    return cell.left >= box.left - 1 && cell.left < box.right && cell.top >= box.top - 1 && cell.bottom <= box.bottom + 1;
+    const number = document.querySelector('tr[aria-current] td').getBoundingClientRect();
+    return cell.left >= number.right - 4 && cell.left < box.right && cell.top >= box.top - 1 && cell.bottom <= box.bottom + 1;
 })()";
 
 /// Looks at a page on a large and a small screen, in light and dark.
@@ -117,7 +118,8 @@ fn reports_are_pages() {
     page.press("End");
     assert!(page.text("#threads").contains("returns to line"), "call stacks are shown");
     // Twelve threads that all move: more lanes than a small window shows at once.
-    let text = "shared 0..12 arrived;\n\nthread worker[12] {\n  arrived = arrived + 1;\n}\n\nnever arrived == 12;\n";
+    let text =
+        "shared 0..12 arrived;\n\nthread worker[12] {\n  arrived = arrived + 1;\n}\n\nnever arrived == 12;\n";
     let path = file(&folder("pages-twelve-program"), "twelve.aw", text);
     let page = unsafe_page(&browser, "twelve", &path, "");
     assert_eq!(page.value("document.querySelectorAll('#threads .thread').length"), 12);

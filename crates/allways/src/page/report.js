@@ -69,9 +69,13 @@ const Allways = (() => {
     else if (above + inner.height > top + box.clientHeight - margin) top = above + inner.height - box.clientHeight + margin;
     if (cell) {
       const { left: start, width } = cell.getBoundingClientRect();
-      const before = start - outer.left + box.scrollLeft;
+      // The number of the step stays where it is.
+      const before = start - outer.left + box.scrollLeft - row.cells[0].offsetWidth;
       if (before < left) left = before;
-      else if (before + width > left + box.clientWidth) left = Math.min(before, before + width - box.clientWidth);
+      else {
+        const room = box.clientWidth - row.cells[0].offsetWidth;
+        if (before + width > left + room) left = Math.min(before, before + width - room);
+      }
     }
     // Both at once: one would end the other, where boxes scroll smoothly.
     box.scrollTo({ top, left });
