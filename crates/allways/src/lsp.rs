@@ -63,7 +63,10 @@ pub fn run(program: PathBuf) -> io::Result<()> {
 
 /// Tells an editor what can be asked for.
 fn introduced(connection: &Connection) -> io::Result<()> {
-    let failed = |error: lsp_server::ProtocolError| io::Error::other(error.to_string());
+    let failed = |error: lsp_server::ProtocolError| match error.channel_is_disconnected() {
+        true => io::Error::other("it ended before the editor had said who it is"),
+        false => io::Error::other(error.to_string()),
+    };
     let (id, _) = connection.initialize_start().map_err(failed)?;
     let about = json!({ "name": "allways", "version": env!("CARGO_PKG_VERSION") });
     let told = json!({ "capabilities": serde_json::to_value(capabilities())?, "serverInfo": about });

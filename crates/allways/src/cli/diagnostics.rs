@@ -202,6 +202,7 @@ fn explain(error: &io::Error) -> String {
         io::ErrorKind::NotFound => "there is no such file".to_string(),
         io::ErrorKind::IsADirectory => "it is a directory".to_string(),
         io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        io::ErrorKind::AlreadyExists => "it is there already".to_string(),
         _ => error.to_string(),
     }
 }
