@@ -1,4 +1,4 @@
-// Starts `allways lsp` for programs in the .aw language, and shows reports.
+// Starts `allways lsp` for programs in the .aw language and other notations, and shows reports.
 "use strict";
 const { execFile } = require("node:child_process");
 const fs = require("node:fs");
@@ -33,7 +33,10 @@ async function report() {
 async function activate(context) {
   context.subscriptions.push(vscode.commands.registerCommand("allways.report", report));
   const server = { command: program(), args: ["lsp"] };
-  client = new LanguageClient("allways", "Allways", server, { documentSelector: [{ language: "aw" }] });
+  const documentSelector = [{ language: "aw" }, { scheme: "file", pattern: "**/*.{bp,pds,spec,tts}" }];
+  // Other tools look at C programs, too: who wants this one says so.
+  if (vscode.workspace.getConfiguration("allways").get("c")) documentSelector.push({ scheme: "file", language: "c" });
+  client = new LanguageClient("allways", "Allways", server, { documentSelector });
   try {
     await client.start();
   } catch (failure) {

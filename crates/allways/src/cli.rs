@@ -163,9 +163,10 @@ fn command(engines: &Engines) -> clap::Command {
 /// Serves an editor until it is done.
 #[cfg(feature = "lsp")]
 fn language_server() -> Result<Exit, Failure> {
-    let failure = |error| Failure::Unwritable("standard output".into(), error);
-    let program = std::env::current_exe().map_err(failure)?;
-    crate::lsp::run(program).map_err(failure)?;
+    let program =
+        std::env::current_exe().map_err(|error| Failure::Unwritable("standard output".into(), error))?;
+    let failed = |error| LoadError::Unreadable { path: "standard input".into(), error };
+    crate::lsp::run(program).map_err(failed)?;
     Ok(Exit::Success)
 }
 

@@ -330,30 +330,78 @@ mod tests {
         }
     }
 
+    /// What a reader takes from the lines: for each step its thread, its line, its text and what changed.
+    fn read(lines: &[String], trace: &SourceTrace) -> Vec<(usize, u32, String, String)> {
+        let name = |thread: usize| trace.threads[thread].as_str();
+        let header = &lines[0];
+        // Where the names of threads stand, if they stand beside each other.
+        let columns: Vec<Option<usize>> = (0..trace.threads.len())
+            .map(|thread| header.find(&format!("  {}  ", name(thread))).map(|at| at + 2))
+            .collect();
+        let changes = header.find("changes").expect("a column for what changes");
+        let mut current = None;
+        let mut steps: Vec<(usize, u32, String, String)> = Vec::new();
+        for line in &lines[1..lines.len() - trace.notes.len() - 1] {
+            if let Some(thread) =
+                (0..trace.threads.len()).find(|&thread| line.trim() == format!("{}:", name(thread)))
+            {
+                current = Some(thread);
+                continue;
+            }
+            if line.trim().chars().all(|character| character == '-') {
+                continue;
+            }
+            let number: String = line.chars().take(6).collect();
+            let cell = |from: usize, to: usize| {
+                line.chars().skip(from).take(to.saturating_sub(from)).collect::<String>().trim().to_string()
+            };
+            let (text, changed) = (cell(6, changes), cell(changes, usize::MAX));
+            match number.trim().parse::<u32>() {
+                Ok(number) => {
+                    let starts = 6 + line.chars().skip(6).take_while(|&character| character == ' ').count();
+                    let beside = columns.iter().position(|&column| column == Some(starts));
+                    steps.push((current.or(beside).expect("a thread"), number, text, changed));
+                }
+                // A cell that goes on; before the first step, what holds at the start.
+                Err(_) => {
+                    let Some(last) = steps.last_mut() else { continue };
+                    for (part, more) in [(&mut last.2, text), (&mut last.3, changed)] {
+                        if !more.is_empty() {
+                            *part += &format!(" {more}");
+                        }
+                    }
+                }
+            }
+        }
+        steps
+    }
+
     #[test]
     fn two_hundred_steps_of_six_threads_are_readable_in_eighty_columns() {
-        let lines = TraceTable::of_source(&trace(6, 200, "next = (next + 1) % size, at step")).lines(80);
-        assert!(lines.iter().all(|line| length(line) <= 80));
-        let expected = [
-            "  line  step                                 changes",
-            "                                             slot[0] = 0, slot[1] = 0, slot[2] =",
-            "                                             0, slot[3] = 0, slot[4] = 0,",
-            "                                             slot[5] = 0",
-            "  worker[0]:",
-            "    10  next = (next + 1) % size, at step 0  slot[0] = 0",
-            "    11  next = (next + 1) % size, at step 1",
-            "    12  next = (next + 1) % size, at step 2  slot[2] = 2",
-            "  worker[1]:",
-            "    10  next = (next + 1) % size, at step 0",
-            "    11  next = (next + 1) % size, at step 1  slot[4] = 4",
-            "    12  next = (next + 1) % size, at step 2",
-        ];
-        assert_eq!(lines[..12], expected);
-        assert_eq!(
-            lines.iter().filter(|line| line.starts_with("  worker[")).count(),
-            67,
-            "one for each context"
-        );
-        assert_eq!(lines.last().map(String::as_str), Some("  line 12: violated"));
+        // Six threads stand below each other, three beside each other, with narrow columns.
+        for (threads, text) in [(6, "next = (next + 1) % size, at step"), (3, "n = n + 1,"), (3, "x")] {
+            let mut trace = trace(threads, 200, text);
+            // Each step says which it is.
+            for (index, step) in trace.steps.iter_mut().enumerate() {
+                step.text += &format!(" #{index}");
+            }
+            let lines = TraceTable::of_source(&trace).lines(80);
+            assert!(lines.iter().all(|line| length(line) <= 80), "{lines:#?}");
+            let expected: Vec<(usize, u32, String, String)> = trace
+                .steps
+                .iter()
+                .map(|step| (step.thread, step.line, step.text.clone(), step.changed.join(", ")))
+                .collect();
+            assert_eq!(read(&lines, &trace), expected, "every step once, in order, with its thread");
+            let headings =
+                lines.iter().filter(|line| line.starts_with("  worker[") && line.ends_with(':')).count();
+            let rules = lines.iter().filter(|line| line.contains("---")).count();
+            // 67 contexts of three steps at most have 66 switches between them.
+            assert_eq!((headings, rules), if threads == 6 { (67, 0) } else { (0, 66) });
+            let start: String =
+                lines.iter().skip(1).take(4).flat_map(|line| line.split_whitespace()).collect();
+            assert!(start.contains("slot[0]=0,slot[1]=0,slot[2]=0"), "{start}");
+            assert_eq!(lines.last().map(String::as_str), Some("  line 12: violated"));
+        }
     }
 }

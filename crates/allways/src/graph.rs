@@ -1,13 +1,17 @@
-//! Programs and rules as graphs: their reachable states, or their control flow.
+//! Programs and rules as graphs: their reachable states, the abstract ones of their stack tops, or their control flow.
 //!
 //! States are explored breadth first, by the semantics of the program as it was written, so the path that is marked to a bad state is one with
-//! the fewest steps. Up to [`Wanted::shown`] states are drawn one by one; more are drawn together where they have the same shared state.
-//! Beyond [`Wanted::most`] states the rest is left out, and the graph says so.
+//! the fewest steps. Up to [`Wanted::shown`] states are drawn one by one; more are drawn together where they have the same shared state,
+//! and if those are too many as well, the ones that are farthest from the start become one box.
+//! Beyond [`Wanted::most`] states the rest is not looked at, and the graph says so.
 //!
-//! Read in this order: this file, what a graph is and how it is made; [`dot`] and [`svg`], how it is written.
+//! Read in this order: this file, what a graph is and how it is made; `tops`, the abstract states; `layout`, where things are drawn; [`dot`] and
+//! [`svg`], how they are written.
 
 pub mod dot;
+mod layout;
 pub mod svg;
+mod tops;
 
 use crate::source_trace::{TraceWriter, is_shown, named};
 use allways_model::notation::{show_state, show_symbols};
@@ -23,7 +27,7 @@ use std::hash::Hash;
 pub struct Wanted<'a> {
     /// Whether to stop here: then the rest is left out.
     pub stop: &'a dyn Fn() -> bool,
-    /// So many states are drawn one by one.
+    /// So many states are drawn one by one, and so many boxes at all.
     pub shown: usize,
     /// So many states are looked at.
     pub most: usize,
@@ -70,7 +74,7 @@ pub struct Edge {
 struct Seen {
     /// What it is called; what it is called together with others.
     lines: Vec<String>,
-    shared: String,
+    shared: Vec<String>,
     initial: bool,
     bad: bool,
     /// From where it was found first.
@@ -89,8 +93,8 @@ struct Explored {
 fn explore<S: Clone + Eq + Hash>(
     initial: Vec<S>,
     wanted: Wanted<'_>,
-    describe: impl Fn(&S) -> (Vec<String>, String, bool),
-    next: impl Fn(&S) -> Vec<(String, S)>,
+    describe: impl Fn(&S) -> (Vec<String>, Vec<String>, bool),
+    mut next: impl FnMut(&S) -> Vec<(String, S)>,
 ) -> Explored {
     let mut explored = Explored::default();
     let (mut numbers, mut queue): (HashMap<S, usize>, Vec<S>) = (HashMap::new(), Vec::new());
@@ -139,7 +143,7 @@ impl Explored {
         let on_path = |from: usize, to: usize| path.windows(2).any(|pair| pair == [from, to]);
         let together = self.states.len() > wanted.shown;
         let mut nodes: Vec<Node> = Vec::new();
-        let mut groups: BTreeMap<(String, bool), usize> = BTreeMap::new();
+        let mut groups: BTreeMap<(Vec<String>, bool), usize> = BTreeMap::new();
         let mut sizes: Vec<usize> = Vec::new();
         let mut node_of = Vec::new();
         for (number, state) in self.states.iter().enumerate() {
@@ -148,7 +152,7 @@ impl Explored {
                 true => *groups.entry((state.shared.clone(), state.bad)).or_insert(nodes.len()),
             };
             if node == nodes.len() {
-                let lines = if together { vec![state.shared.clone()] } else { state.lines.clone() };
+                let lines = if together { state.shared.clone() } else { state.lines.clone() };
                 nodes.push(Node { lines, bad: state.bad, ..Node::default() });
                 sizes.push(0);
             }
@@ -174,7 +178,49 @@ impl Explored {
         let how = if together { ", those with the same shared state together" } else { "" };
         let more = if self.cut { "; there are more" } else { "" };
         let title = format!("{name}: {}{how}{more}", crate::words::count(self.states.len() as u128, "state"));
-        Graph { title, nodes, edges: edges.collect() }
+        Graph { title, nodes, edges: edges.collect() }.limited(wanted.shown)
+    }
+}
+
+impl Graph {
+    /// The same with so many nodes, and one for the rest. The first ones stay, which are nearest to the start, and the path that is marked.
+    fn limited(mut self, most: usize) -> Graph {
+        let count = self.nodes.len();
+        if count <= most {
+            return self;
+        }
+        let marked = self.nodes.iter().filter(|node| node.marked).count();
+        let mut room = most.saturating_sub(marked);
+        let mut numbers: Vec<Option<usize>> = Vec::new();
+        let mut nodes = Vec::new();
+        let mut bad = 0;
+        for node in std::mem::take(&mut self.nodes) {
+            if node.marked || room > 0 {
+                room -= usize::from(!node.marked);
+                numbers.push(Some(nodes.len()));
+                nodes.push(node);
+            } else {
+                bad += usize::from(node.bad);
+                numbers.push(None);
+            }
+        }
+        let mut rest = vec![format!("… {} more", count - nodes.len())];
+        rest.extend((bad > 0).then(|| format!("{bad} of them bad")));
+        let end = nodes.len();
+        nodes.push(Node { lines: rest, ..Node::default() });
+        let mut edges: BTreeMap<(usize, usize), (Vec<String>, bool)> = BTreeMap::new();
+        for Edge { from, to, labels, marked } in self.edges {
+            match (numbers[from], numbers[to]) {
+                (Some(from), Some(to)) => drop(edges.insert((from, to), (labels, marked))),
+                // What happens there is not told.
+                (None, None) => {}
+                (from, to) => {
+                    edges.entry((from.unwrap_or(end), to.unwrap_or(end))).or_default();
+                }
+            }
+        }
+        let edges = edges.into_iter().map(|((from, to), (labels, marked))| Edge { from, to, labels, marked });
+        Graph { title: self.title, nodes, edges: edges.collect() }
     }
 }
 
@@ -186,6 +232,13 @@ enum Reached {
     Beyond(u32),
 }
 
+/// What is said of the states of a program.
+struct Words<'a> {
+    program: &'a Program,
+    source: &'a [u8],
+    deadlock: bool,
+}
+
 /// The states of a program with so many threads of each template.
 pub fn of_program(
     name: &str,
@@ -195,15 +248,27 @@ pub fn of_program(
     deadlock: bool,
     wanted: Wanted<'_>,
 ) -> Graph {
-    let writer = TraceWriter { program, source, threads: Vec::new() };
-    let thread_name = |state: &State, thread: usize| {
+    let words = Words { program, source, deadlock };
+    let initial = State::initial(program, counts).unwrap_or_default();
+    let initial = initial.into_iter().map(Reached::State).collect();
+    let next = |reached: &Reached| match reached {
+        Reached::State(state) => words.steps(state, 0..state.threads.len()),
+        _ => Vec::new(),
+    };
+    explore(initial, wanted, |reached| words.describe(reached), next).graph(name, wanted)
+}
+
+impl Words<'_> {
+    fn thread(&self, state: &State, thread: usize) -> String {
         let template = state.threads[thread].template;
         let of_kind = state.threads.iter().filter(|other| other.template == template).count();
-        let name = &program.templates[template].name;
+        let name = &self.program.templates[template].name;
         if of_kind == 1 { name.clone() } else { format!("{name}[{}]", state.threads[thread].this) }
-    };
-    let shared_lines = |state: &State| {
-        let variables = program.shared.iter().filter(|variable| is_shown(variable));
+    }
+
+    fn shared(&self, state: &State) -> Vec<String> {
+        let writer = TraceWriter { program: self.program, source: self.source, threads: Vec::new() };
+        let variables = self.program.shared.iter().filter(|variable| is_shown(variable));
         let elements =
             variables.flat_map(|variable| (0..variable.slots()).map(move |index| (variable, index)));
         let values = elements.map(|(variable, index)| {
@@ -212,7 +277,7 @@ pub fn of_program(
                 (Type::Lock, 0) => "free".to_string(),
                 (Type::Lock, holder) => match usize::try_from(holder - 1) {
                     Ok(holder) if holder < state.threads.len() => {
-                        format!("held by {}", thread_name(state, holder))
+                        format!("held by {}", self.thread(state, holder))
                     }
                     _ => "held".to_string(),
                 },
@@ -220,62 +285,67 @@ pub fn of_program(
             };
             format!("{} = {value}", named(variable, index))
         });
-        values.collect::<Vec<String>>()
-    };
-    let describe = |reached: &Reached| match reached {
-        Reached::State(state) => {
-            let shared = shared_lines(state);
-            let threads = (0..state.threads.len()).map(|thread| {
-                let lines = state.threads[thread].stack.iter().rev().map(|frame| {
-                    let line = program.locations[frame.location].span.line;
-                    let locals =
-                        program.procedure_of(frame.location).locals.iter().filter(|local| is_shown(local));
-                    let locals = locals.flat_map(|local| {
-                        let value = |index| writer.plain(local, frame.locals[local.slot + index]);
-                        (0..local.slots())
-                            .map(move |index| format!("{} = {}", named(local, index), value(index)))
-                    });
-                    let locals: Vec<String> = locals.collect();
-                    if locals.is_empty() {
-                        format!("line {line}")
-                    } else {
-                        format!("line {line} ({})", locals.join(", "))
-                    }
-                });
-                let lines: Vec<String> = lines.take(8).collect();
-                let ended = if state.threads[thread].ended(program) {
-                    "ended".to_string()
-                } else {
-                    lines.join(" < ")
-                };
-                format!("{}: {ended}", thread_name(state, thread))
+        values.collect()
+    }
+
+    /// Where a thread is, from the top of its stack down.
+    fn place(&self, state: &State, thread: usize) -> String {
+        let Words { program, source, .. } = *self;
+        let writer = TraceWriter { program, source, threads: Vec::new() };
+        let lines = state.threads[thread].stack.iter().rev().map(|frame| {
+            let line = program.locations[frame.location].span.line;
+            let locals = program.procedure_of(frame.location).locals.iter().filter(|local| is_shown(local));
+            let locals = locals.flat_map(|local| {
+                let value = |index| writer.plain(local, frame.locals[local.slot + index]);
+                (0..local.slots()).map(move |index| format!("{} = {}", named(local, index), value(index)))
             });
-            let together =
-                if shared.is_empty() { "no shared variables".to_string() } else { shared.join(", ") };
-            let lines = shared.iter().cloned().chain(threads).collect();
-            (lines, together, state.violated(program).is_some() || deadlock && state.deadlocked(program))
+            let locals: Vec<String> = locals.collect();
+            let locals = if locals.is_empty() { String::new() } else { format!(" ({})", locals.join(", ")) };
+            format!("line {line}{locals}")
+        });
+        let lines: Vec<String> = lines.take(8).collect();
+        match state.threads[thread].ended(program) {
+            true => "ended".to_string(),
+            false => lines.join(" < "),
         }
-        Reached::Wrong(line, kind) => {
-            let text = format!("wrong: {kind}, line {line}");
-            (vec![text.clone()], text, true)
+    }
+
+    /// The lines of a state, what it is called together with others, and whether it is bad.
+    fn describe(&self, reached: &Reached) -> (Vec<String>, Vec<String>, bool) {
+        match reached {
+            Reached::State(state) => {
+                let shared = self.shared(state);
+                let threads = (0..state.threads.len())
+                    .map(|thread| format!("{}: {}", self.thread(state, thread), self.place(state, thread)));
+                let lines = shared.iter().cloned().chain(threads).collect();
+                let none = || vec!["no shared variables".to_string()];
+                let together = if shared.is_empty() { none() } else { shared };
+                let stuck = self.deadlock && state.deadlocked(self.program);
+                (lines, together, state.violated(self.program).is_some() || stuck)
+            }
+            Reached::Wrong(line, kind) => {
+                let text = format!("wrong: {kind}, line {line}");
+                (vec![text.clone()], vec![text], true)
+            }
+            Reached::Beyond(line) => {
+                let text = format!("not followed, line {line}");
+                (vec![text.clone()], vec![text], false)
+            }
         }
-        Reached::Beyond(line) => {
-            let text = format!("not followed, line {line}");
-            (vec![text.clone()], text, false)
-        }
-    };
-    let next = |reached: &Reached| {
-        let Reached::State(state) = reached else { return Vec::new() };
-        // What is bad is not left.
+    }
+
+    /// The steps of some threads; none of a state that is bad, which is not left.
+    fn steps(&self, state: &State, threads: std::ops::Range<usize>) -> Vec<(String, Reached)> {
+        let Words { program, source, .. } = *self;
         if state.violated(program).is_some() {
             return Vec::new();
         }
         let mut all = Vec::new();
-        for thread in 0..state.threads.len() {
+        for thread in threads {
             for step in steps(program, state, thread) {
                 let Some(top) = state.threads[thread].top() else { continue };
                 let edge = &program.locations[top.location].edges[step.edge];
-                let label = format!("{}: {}", thread_name(state, thread), label_of(edge, source));
+                let label = format!("{}: {}", self.thread(state, thread), label_of(edge, source));
                 let to = match step.outcome {
                     Outcome::To(next) => Reached::State(next),
                     Outcome::Wrong(violation) => Reached::Wrong(violation.line, violation.kind.word()),
@@ -285,10 +355,7 @@ pub fn of_program(
             }
         }
         all
-    };
-    let initial = State::initial(program, counts).unwrap_or_default();
-    let initial = initial.into_iter().map(Reached::State).collect();
-    explore(initial, wanted, describe, next).graph(name, wanted)
+    }
 }
 
 /// The text of a statement, with the way that a condition goes.
@@ -313,35 +380,53 @@ fn text(source: &[u8], span: Span) -> String {
 
 /// The states of rules.
 pub fn of_rules(name: &str, system: &dyn Pushdown, property: &Property, wanted: Wanted<'_>) -> Graph {
-    let describe = |state: &pushdown::State| {
-        let stacks = state.stacks.iter().enumerate();
-        let stacks = stacks.map(|(thread, stack)| {
-            format!("thread {thread}: {}", show_symbols(system, thread, stack.symbols().take(8)))
-        });
-        let shared = format!("shared {}", system.shared_name(state.shared));
-        let lines = std::iter::once(shared.clone()).chain(stacks).collect();
-        (lines, shared, property.violated_by(system, &state.visible()))
-    };
-    let next = |state: &pushdown::State| {
-        let mut all = Vec::new();
-        for thread in 0..system.threads() {
-            for rule in state.enabled(system, thread) {
-                all.push((format!("thread {thread}, line {}", rule.line), state.step(thread, &rule)));
-            }
-        }
-        all
-    };
+    let next = |state: &pushdown::State| rule_steps(system, state, 0..system.threads());
+    let describe = |state: &pushdown::State| described(system, property, state);
     let mut graph = explore(system.initial(), wanted, describe, next).graph(name, wanted);
-    graph.title += &system
-        .initial()
-        .first()
-        .map(|state| format!(", from {}", show_state(system, state)))
-        .unwrap_or_default();
+    graph.title += &from(system);
     graph
 }
 
+/// Where rules start.
+fn from(system: &dyn Pushdown) -> String {
+    let first = system.initial().into_iter().next();
+    first.map(|state| format!(", from {}", show_state(system, &state))).unwrap_or_default()
+}
+
+/// The lines of a state, what it is called together with others, and whether it is bad.
+fn described(
+    system: &dyn Pushdown,
+    property: &Property,
+    state: &pushdown::State,
+) -> (Vec<String>, Vec<String>, bool) {
+    let stacks = state.stacks.iter().enumerate();
+    let stacks = stacks.map(|(thread, stack)| {
+        format!("thread {thread}: {}", show_symbols(system, thread, stack.symbols().take(8)))
+    });
+    let shared = format!("shared {}", system.shared_name(state.shared));
+    let lines = std::iter::once(shared.clone()).chain(stacks).collect();
+    (lines, vec![shared], property.violated_by(system, &state.visible()))
+}
+
+/// The steps of some threads.
+fn rule_steps(
+    system: &dyn Pushdown,
+    state: &pushdown::State,
+    threads: std::ops::Range<usize>,
+) -> Vec<(String, pushdown::State)> {
+    let mut all = Vec::new();
+    for thread in threads {
+        for rule in state.enabled(system, thread) {
+            all.push((format!("thread {thread}, line {}", rule.line), state.step(thread, &rule)));
+        }
+    }
+    all
+}
+
+pub use tops::{program_tops, rule_tops};
+
 /// The control flow of a program: its locations, procedure by procedure.
-pub fn of_control(name: &str, program: &Program, source: &[u8]) -> Graph {
+pub fn of_control(name: &str, program: &Program, source: &[u8], most: usize) -> Graph {
     let mut graph = Graph { title: format!("{name}: control flow"), ..Graph::default() };
     for (number, location) in program.locations.iter().enumerate() {
         let procedure = &program.procedures[location.procedure];
@@ -366,5 +451,36 @@ pub fn of_control(name: &str, program: &Program, source: &[u8]) -> Graph {
     }
     let edges = edges.into_iter().map(|((from, to), labels)| Edge { from, to, labels, marked: false });
     graph.edges = edges.collect();
-    graph
+    graph.limited(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_becomes_one_box_and_the_path_stays() {
+        let node = |number: usize| Node {
+            lines: vec![number.to_string()],
+            initial: number == 0,
+            bad: number == 99,
+            marked: number % 50 == 49 || number == 0,
+        };
+        let edge = |from: usize, to: usize, marked| Edge { from, to, labels: vec!["x".to_string()], marked };
+        let graph = Graph {
+            title: "t".to_string(),
+            nodes: (0..100).map(node).collect(),
+            edges: (1..100)
+                .map(|to| edge(to - 1, to, false))
+                .chain([edge(0, 49, true), edge(49, 99, true)])
+                .collect(),
+        };
+        let limited = graph.clone().limited(10);
+        // Three that are marked, seven more from the start, and the rest.
+        let names: Vec<&str> = limited.nodes.iter().map(|node| node.lines[0].as_str()).collect();
+        assert_eq!(names, ["0", "1", "2", "3", "4", "5", "6", "7", "49", "99", "… 90 more"]);
+        assert_eq!(limited.edges.iter().filter(|edge| edge.marked).count(), 2);
+        assert!(limited.edges.iter().any(|edge| (edge.from, edge.to) == (7, 10)), "{:?}", limited.edges);
+        assert_eq!(graph.clone().limited(100), graph);
+    }
 }

@@ -1,6 +1,6 @@
 //! Checks in processes of their own: a few at a time, one for each session, each within limits, and each can be ended.
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, getppid, kill_current_process_group, kill_process_group};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -32,8 +32,16 @@ pub struct Limits {
 /// What is to be checked.
 #[derive(Default)]
 pub struct Order {
-    /// The text, in the `.aw` language.
+    /// The text.
     pub program: Vec<u8>,
+    /// Its notation, by the ending of its files; the `.aw` language if none is given.
+    pub notation: Option<&'static str>,
+    /// The file that has the text, if others beside it belong to it.
+    pub file: Option<PathBuf>,
+    /// Where rules start, as `--init` takes it.
+    pub init: Option<String>,
+    /// What rules must avoid, as `--target` takes it.
+    pub targets: Vec<String>,
     /// How many threads, as `--threads` takes it.
     pub threads: Option<String>,
     /// Whether deadlocks are looked for, too.
@@ -138,11 +146,19 @@ impl Jobs {
     fn checked(&self, order: &Order, over: &dyn Fn() -> bool) -> Outcome {
         let time = order.time.map_or(self.limits.time, |time| time.min(self.limits.time));
         let mut command = Command::new(&self.program);
-        command.args(["check", "-", "--story"]);
+        command.args(["check", "--story"]);
+        command.arg(format!("--asked-by={}", std::process::id()));
         command.arg(format!("--timeout={}ms", time.as_millis()));
         command.arg(format!("--memory={}", self.limits.memory));
         command.args(order.threads.iter().map(|threads| format!("--threads={threads}")));
         command.args(order.deadlock.then_some("--deadlock"));
+        command.args(order.notation.iter().map(|notation| format!("--notation={notation}")));
+        command.args(order.init.iter().map(|init| format!("--init={init}")));
+        command.args(order.targets.iter().map(|target| format!("--target={target}")));
+        match &order.file {
+            Some(file) => command.arg("--").arg(file),
+            None => command.arg("-"),
+        };
         // Solvers that it starts end with it.
         command.process_group(0).env_remove("GITHUB_ACTIONS");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -151,6 +167,7 @@ impl Jobs {
             Ok(child) => child,
             Err(error) => return Outcome::Failed(format!("the check cannot be started: {error}")),
         };
+        bound(&child, self.limits.memory);
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let ending = Ending(child);
         thread::scope(|scope| {
@@ -215,4 +232,30 @@ impl Drop for Ending {
         }
         let _ = self.0.wait();
     }
+}
+
+/// A check looks at its memory itself; what it starts, such as a preprocessor, does not. So neither may ask the system for several times as
+/// much.
+fn bound(child: &Child, memory: usize) {
+    #[cfg(target_os = "linux")]
+    if let Some(process) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let most = (memory as u64).saturating_mul(4).saturating_add(2 << 30);
+        let limit = rustix::process::Rlimit { current: Some(most), maximum: Some(most) };
+        let _ = rustix::process::prlimit(Some(process), rustix::process::Resource::As, limit);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (child, memory);
+}
+
+/// Of a check that was started here: ends it, with all that it has started, as soon as the process that asked for it has ended,
+/// however that was.
+pub fn end_with(asked_by: i32) {
+    let watch = move || {
+        while getppid().map(Pid::as_raw_pid) == Some(asked_by) {
+            thread::sleep(5 * LOOK);
+        }
+        let _ = kill_current_process_group(Signal::KILL);
+    };
+    // Without the thread, the limit on its time ends it.
+    let _ = thread::Builder::new().stack_size(64 << 10).spawn(watch);
 }

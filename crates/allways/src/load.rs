@@ -8,7 +8,7 @@
 
 use allways_c::lower::Lowered;
 use allways_c::property::Property as CProperty;
-use allways_c::source::LineMap;
+use allways_c::source::{Input, LineMap, has_been_preprocessed, is_preprocessed, preprocess_for};
 use allways_c::typed::DataModel;
 use allways_engines::{Budget, Forms, Question};
 use allways_evidence::StopReason;
@@ -135,6 +135,8 @@ pub struct Loaded {
 /// How to read a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
+    /// The notation, by the ending of its files; if none is given, the name of the file tells.
+    pub notation: Option<&'static str>,
     /// The initial state of rules; wins over the file beside.
     pub init: Option<String>,
     /// Of rules, the states to be avoided; win over the file beside.
@@ -181,14 +183,22 @@ pub const NOTATIONS: &[Notation] = &[
 ];
 
 impl Notation {
-    /// The notation of a file; `.pds` if its name does not tell, and `.aw` on standard input.
-    pub fn of(path: &Path) -> &'static Notation {
+    /// The notation with this ending.
+    pub fn named(ending: &str) -> Option<&'static Notation> {
+        NOTATIONS.iter().find(|notation| notation.ending == ending)
+    }
+
+    /// The notation of a file: the one that is given, else that of its name; `.pds` if that does not tell, and `.aw` on
+    /// standard input.
+    pub fn of(path: &Path, options: &Options) -> &'static Notation {
+        if let Some(given) = options.notation.and_then(Notation::named) {
+            return given;
+        }
         if is_standard_input(path) {
             return &NOTATIONS[0];
         }
         let ending = path.extension().and_then(|ending| ending.to_str());
-        let named = NOTATIONS.iter().find(|notation| Some(notation.ending) == ending);
-        named.unwrap_or(&NOTATIONS[2])
+        ending.and_then(Notation::named).unwrap_or(&NOTATIONS[2])
     }
 }
 
@@ -202,7 +212,7 @@ struct Reading<'a> {
 /// Reads a task.
 pub fn load(path: impl AsRef<Path>, options: &Options, budget: &Budget) -> Result<Loaded, LoadError> {
     let path = path.as_ref();
-    let notation = Notation::of(path);
+    let notation = Notation::of(path, options);
     if !options.labels.is_empty() && notation.ending != "bp" {
         let help = "in the .aw language, write `never at(NAME) > 0;` into the program".to_string();
         return Err(LoadError::Unfit("--label is for .bp files".to_string(), help));
@@ -231,6 +241,7 @@ impl Reading<'_> {
     fn beside(&self, option: &str, given: Option<String>, ending: &str) -> Result<Option<Source>, LoadError> {
         match given {
             Some(text) => Ok(Some(Source { name: option.to_string(), text: Arc::new(text.into_bytes()) })),
+            None if is_standard_input(self.path) => Ok(None),
             None => read_if_there(&self.path.with_extension(ending), self.budget),
         }
     }
@@ -325,30 +336,35 @@ const LEFT_OUT_SHOWN: usize = 3;
 fn preprocessed<'a>(
     path: &Path,
     own: &'a [u8],
-    command: Option<&[String]>,
-    model: DataModel,
+    options: &Options,
 ) -> Result<(Cow<'a, [u8]>, LineMap), LoadError> {
-    if allways_c::source::is_preprocessed(path, own) {
+    let as_it_is = match options.notation {
+        Some("c") => has_been_preprocessed(own),
+        Some(_) => true,
+        None => is_preprocessed(path, own),
+    };
+    if as_it_is {
         return Ok((Cow::Borrowed(own), LineMap::identity(own)));
     }
     let comments = allways_c::annotations::are_there(own);
-    let text = allways_c::source::preprocess_for(path, command, model, comments)
+    let named = path.extension().is_some_and(|ending| ending == "c");
+    let input = if named { Input::File(path) } else { Input::Text(own) };
+    let text = preprocess_for(input, options.preprocessor.as_deref(), options.data_model, comments)
         .map_err(|error| LoadError::Unfit("the preprocessor fails".to_string(), error))?;
-    let map = LineMap::of_source(&text, &path.to_string_lossy(), own);
+    let map = LineMap::of_source(&text, &input.name(), own);
     Ok((Cow::Owned(text), map))
 }
 
 /// A C program as it is lowered, before anything is joined or left out; nothing if it cannot be read.
 pub(crate) fn unreduced_c(path: &Path, own: &[u8], options: &Options) -> Option<Lowered> {
-    let (text, map) = preprocessed(path, own, options.preprocessor.as_deref(), options.data_model).ok()?;
+    let (text, map) = preprocessed(path, own, options).ok()?;
     let property = options.property.unwrap_or_default();
     allways_c::read_unreduced(&text, &map, options.data_model, property).ok()
 }
 
 /// Reads a C program; `.c` files through the preprocessor.
 fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
-    let Options { init, targets, threads, data_model, preprocessor, strict, property, deadlock, .. } =
-        reading.options;
+    let Options { init, targets, threads, data_model, strict, property, deadlock, .. } = reading.options;
     let mut property = property.unwrap_or_default();
     property.deadlocks |= deadlock;
     let sequentially_consistent = reading.options.sequentially_consistent;
@@ -356,7 +372,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         (init.is_some(), "--init is for .pds files", "the program says itself where it starts"),
         (!targets.is_empty(), "--target is for .pds files", "write `assert` into the program"),
     ])?;
-    let (text, map) = preprocessed(reading.path, &reading.source.text, preprocessor.as_deref(), *data_model)?;
+    let (text, map) = preprocessed(reading.path, &reading.source.text, reading.options)?;
     let parsed = allways_c::read(&text, &map, *data_model, property);
     drop((text, map));
     let mut diagnostics = Diagnostics::default();
@@ -545,10 +561,15 @@ fn read_tts(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let mut warnings = Vec::new();
     match reading.beside("--init", reading.options.init.clone(), "init")? {
         Some(text) => tts.read_init(&text.text).map_err(|error| faulty(text, error))?,
-        None => warnings.push(format!(
-            "there is no {}: any number of threads start in 0|0; for a single one, use --init '0|0'",
-            reading.path.with_extension("init").display()
-        )),
+        None => {
+            let missing = match is_standard_input(reading.path) {
+                true => "no --init is given".to_string(),
+                false => format!("there is no {}", reading.path.with_extension("init").display()),
+            };
+            warnings.push(format!(
+                "{missing}: any number of threads start in 0|0; for a single one, use --init '0|0'"
+            ));
+        }
     }
     let targets = &reading.options.targets;
     let given = (!targets.is_empty()).then(|| targets.join("\n"));

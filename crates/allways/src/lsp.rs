@@ -1,19 +1,22 @@
-//! `allways lsp`: a language server for programs in the `.aw` language.
+//! `allways lsp`: a language server for programs in the `.aw` language; of other notations, it says what is wrong with them, and checks them.
 //!
 //! It keeps the text of each open document, says what is wrong with it after every change, and answers questions about it from its
 //! [outline](allways_lang::aw::outline); all of that takes a fraction of a millisecond, so it is done anew each time. A check takes
 //! longer: it runs in a process of its own ([`jobs`](crate::jobs)), and what it finds stays beside the other remarks until the text changes.
 //!
-//! Read in this order: `text`, places as editors count them; `answers`, what is said about a text; then this file, who asks what.
+//! Read in this order: `stdio`, messages; `text`, places as editors count them; `answers`, what is said about a text; `others`, other
+//! notations; then this file, who asks what.
 
 mod answers;
+mod others;
+mod stdio;
 mod text;
 
 use crate::jobs::{Jobs, Limits, Order, Outcome};
 use lsp_server::{Connection, ErrorCode, ExtractError, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
-    Cancel, DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _,
-    PublishDiagnostics, ShowMessage,
+    Cancel, DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument,
+    Notification as _, PublishDiagnostics, ShowMessage,
 };
 use lsp_types::request::{
     CodeActionRequest, CodeLensRequest, DocumentSymbolRequest, ExecuteCommand, Formatting, GotoDefinition,
@@ -23,12 +26,14 @@ use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeLensOptions, Diagnostic,
     ExecuteCommandOptions, HoverProviderCapability, MessageType, NumberOrString, OneOf,
     PublishDiagnosticsParams, RenameOptions, ServerCapabilities, ShowMessageParams,
-    TextDocumentSyncCapability, TextDocumentSyncKind, Uri, WorkDoneProgressOptions,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
+    Uri, WorkDoneProgressOptions,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,24 +49,28 @@ const LIMITS: Limits = Limits { time: Duration::from_secs(60), memory: 2 << 30 }
 
 /// Serves an editor on standard input and output until it says that it is done, or goes. `program` is run for each check.
 pub fn run(program: PathBuf) -> io::Result<()> {
-    let (connection, threads) = Connection::stdio();
-    let failed = |error: lsp_server::ProtocolError| io::Error::other(error.to_string());
-    let capabilities = serde_json::to_value(capabilities())?;
+    let (connection, threads) = stdio::connect();
+    let jobs = Arc::new(Jobs::new(program, LIMITS));
+    let served = introduced(&connection).and_then(|()| {
+        let (documents, checks) = (Arc::default(), Arc::default());
+        Server { jobs: Arc::clone(&jobs), documents, checks, connection: &connection }.serve()
+    });
+    jobs.stop();
+    drop(connection);
+    // What was wrong with the input is why nothing came any more.
+    threads.join().and(served)
+}
+
+/// Tells an editor what can be asked for.
+fn introduced(connection: &Connection) -> io::Result<()> {
+    let failed = |error: lsp_server::ProtocolError| match error.channel_is_disconnected() {
+        true => io::Error::other("it ended before the editor had said who it is"),
+        false => io::Error::other(error.to_string()),
+    };
     let (id, _) = connection.initialize_start().map_err(failed)?;
     let about = json!({ "name": "allways", "version": env!("CARGO_PKG_VERSION") });
-    let told = json!({ "capabilities": capabilities, "serverInfo": about });
-    connection.initialize_finish(id, told).map_err(failed)?;
-    let server = Server {
-        jobs: Arc::new(Jobs::new(program, LIMITS)),
-        documents: Arc::default(),
-        checks: Arc::default(),
-        connection: &connection,
-    };
-    let served = server.serve();
-    server.jobs.stop();
-    drop(server);
-    drop(connection);
-    served.and(threads.join())
+    let told = json!({ "capabilities": serde_json::to_value(capabilities())?, "serverInfo": about });
+    connection.initialize_finish(id, told).map_err(failed)
 }
 
 fn capabilities() -> ServerCapabilities {
@@ -71,7 +80,12 @@ fn capabilities() -> ServerCapabilities {
         ..CodeActionOptions::default()
     };
     ServerCapabilities {
-        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::FULL),
+            save: Some(TextDocumentSyncSaveOptions::Supported(true)),
+            ..TextDocumentSyncOptions::default()
+        })),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),
         references_provider: Some(OneOf::Left(true)),
@@ -95,8 +109,19 @@ fn capabilities() -> ServerCapabilities {
 struct Document {
     text: Text,
     version: i32,
+    /// What is wrong with it; of a file that is read from disk, what was wrong when it was read last.
+    remarks: Vec<Diagnostic>,
     /// What a check of this text has found.
     found: Vec<Diagnostic>,
+    /// How often it has been read from disk.
+    readings: u64,
+}
+
+impl Document {
+    /// All there is to say.
+    fn said(&self) -> Vec<Diagnostic> {
+        self.remarks.iter().chain(&self.found).cloned().collect()
+    }
 }
 
 type Documents = Arc<Mutex<HashMap<Uri, Document>>>;
@@ -174,6 +199,12 @@ impl Server<'_> {
         let Some(document) = documents.get(params.uri()) else {
             return Err((ErrorCode::InvalidParams, "this document is not open".to_string()));
         };
+        // Of other notations, the names are not known.
+        if others::notation(params.uri()) != "aw" {
+            let lenses =
+                || serde_json::to_value(answers::lens_of_all(params.uri(), CHECK)).unwrap_or_default();
+            return Ok(if request.method == CodeLensRequest::METHOD { lenses() } else { Value::Null });
+        }
         let answer = answer(&document.text, &params).map_err(|why| (ErrorCode::RequestFailed, why))?;
         serde_json::to_value(answer).map_err(|error| (ErrorCode::InternalError, error.to_string()))
     }
@@ -184,7 +215,13 @@ impl Server<'_> {
             DidOpenTextDocument::METHOD => {
                 if let Ok(opened) = params::<DidOpenTextDocument>(notification) {
                     let document = opened.text_document;
-                    self.keep(document.uri, document.text, document.version);
+                    self.keep(document.uri.clone(), document.text, document.version);
+                    self.read(document.uri);
+                }
+            }
+            DidSaveTextDocument::METHOD => {
+                if let Ok(saved) = params::<DidSaveTextDocument>(notification) {
+                    self.read(saved.text_document.uri);
                 }
             }
             DidChangeTextDocument::METHOD => {
@@ -216,10 +253,45 @@ impl Server<'_> {
 
     /// Takes a text for a document, and says what is wrong with it.
     fn keep(&self, uri: Uri, text: String, version: i32) {
-        let document = Document { text: Text::new(text), version, found: Vec::new() };
-        let remarks = answers::diagnostics(&document.text);
-        lock(&self.documents).insert(uri.clone(), document);
+        let (text, notation) = (Text::new(text), others::notation(&uri));
+        let mut documents = lock(&self.documents);
+        let before = documents.remove(&uri);
+        let readings = before.as_ref().map_or(0, |before| before.readings);
+        let remarks = match notation {
+            "aw" => answers::diagnostics(&text),
+            _ if others::is_read_from_disk(notation) => {
+                before.map(|before| before.remarks).unwrap_or_default()
+            }
+            _ => others::remarks(&text, notation, others::path(&uri).as_deref()),
+        };
+        let document = Document { text, version, remarks: remarks.clone(), found: Vec::new(), readings };
+        documents.insert(uri.clone(), document);
+        drop(documents);
         self.send(published(uri, remarks, Some(version)));
+    }
+
+    /// Reads a document from disk, if that is how it is read, and says what is wrong with it.
+    fn read(&self, uri: Uri) {
+        let Some(path) = others::path(&uri).filter(|_| others::is_read_from_disk(others::notation(&uri)))
+        else {
+            return;
+        };
+        let number = {
+            let mut documents = lock(&self.documents);
+            let Some(document) = documents.get_mut(&uri) else { return };
+            document.readings += 1;
+            document.readings
+        };
+        let (sender, documents) = (self.connection.sender.clone(), Arc::clone(&self.documents));
+        thread::spawn(move || {
+            let remarks = others::read(&path);
+            let mut documents = lock(&documents);
+            // Who is overtaken by a later reading is silent.
+            if let Some(document) = documents.get_mut(&uri).filter(|document| document.readings == number) {
+                document.remarks = remarks;
+                let _ = sender.send(published(uri, document.said(), None).into());
+            }
+        });
     }
 
     /// Starts a check; it is answered when it has ended.
@@ -237,12 +309,19 @@ impl Server<'_> {
             let document = documents.get(&uri).ok_or("this document is not open")?;
             (document.text.as_str().as_bytes().to_vec(), document.version)
         };
+        let notation = others::notation(&uri);
+        let file = others::path(&uri).filter(|_| others::has_others(notation));
+        if let Some(file) = &file
+            && fs::read(file).ok().as_ref() != Some(&program)
+        {
+            return Err("save it first: it is checked with other files".to_string());
+        }
         let session = uri.as_str().to_string();
         lock(&self.checks).insert(id.clone());
         let (sender, documents) = (self.connection.sender.clone(), Arc::clone(&self.documents));
         let (jobs, checks) = (Arc::clone(&self.jobs), Arc::clone(&self.checks));
         thread::spawn(move || {
-            let order = Order { program, ..Order::default() };
+            let order = Order { program, notation: Some(notation), file, ..Order::default() };
             // Who cancels it takes it out, perhaps before it runs.
             let outcome = jobs.run(&session, &order, &|| !lock(&checks).contains(&id));
             lock(&checks).remove(&id);
@@ -260,8 +339,7 @@ impl Server<'_> {
             };
             if let Some(document) = lock(&documents).get_mut(&uri).filter(|document| is_checked(document)) {
                 document.found = answers::found(&document.text, &uri, &answer);
-                let all = answers::diagnostics(&document.text).into_iter().chain(document.found.clone());
-                let _ = sender.send(published(uri, all.collect(), Some(version)).into());
+                let _ = sender.send(published(uri, document.said(), Some(version)).into());
             }
             let _ = sender.send(shown(&answer).into());
             let told = json!({ "verdict": answer["verdict"], "sentence": answer["sentence"] });

@@ -4,16 +4,17 @@
 //! else let point here) or whose `Origin` is another page is refused. A check runs in a process of its own, with limits on
 //! time and memory; so whatever happens to it, the server stays as it was, and to cancel is to end the process. Nothing is written to disk.
 //!
-//! Read in this order: `http`, requests and answers with limits on all of them; [`jobs`](crate::jobs), the checks; then this file,
-//! what is asked and answered.
+//! Read in this order: `http`, requests and answers with limits on all of them; `includes`, which files a C program may ask for;
+//! [`jobs`](crate::jobs), the checks; then this file, what is asked and answered.
 
 mod http;
+mod includes;
 
 use crate::jobs::{Jobs, Limits, Order, Outcome};
 use crate::page;
-use http::{Answer, Request};
+use http::{Answer, Request, Waiting};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -29,19 +30,59 @@ const PAGE: &str = include_str!("serve/page.html");
 const STYLE: &str = include_str!("serve/page.css");
 const SCRIPT: &str = include_str!("serve/page.js");
 
-/// Programs of the corpus that can be opened.
-const EXAMPLES: [(&str, &str); 10] = [
-    ("peterson-wrong.aw", include_str!("../../../corpus/aw/peterson-wrong.aw")),
-    ("peterson.aw", include_str!("../../../corpus/aw/peterson.aw")),
-    ("lock-recursive-wrong.aw", include_str!("../../../corpus/aw/lock-recursive-wrong.aw")),
-    ("lock-recursive.aw", include_str!("../../../corpus/aw/lock-recursive.aw")),
-    ("philosophers.aw", include_str!("../../../corpus/aw/philosophers.aw")),
-    ("stack-aba.aw", include_str!("../../../corpus/aw/stack-aba.aw")),
-    ("any-counter-lock-wrong.aw", include_str!("../../../corpus/aw/any-counter-lock-wrong.aw")),
-    ("any-counter-lock.aw", include_str!("../../../corpus/aw/any-counter-lock.aw")),
-    ("int-ticket-lock.aw", include_str!("../../../corpus/aw/int-ticket-lock.aw")),
-    ("two-phase-commit.aw", include_str!("../../../corpus/aw/two-phase-commit.aw")),
+/// What can be opened: a program of the corpus, where its rules start, and what they must avoid.
+struct Example {
+    name: &'static str,
+    text: &'static str,
+    init: &'static str,
+    never: &'static str,
+}
+
+macro_rules! examples {
+    ($($name:literal: $path:literal $(, $init:literal, $never:literal)?;)*) => {
+        &[$(Example {
+            name: $name,
+            text: include_str!($path),
+            init: concat!($(include_str!($init))?),
+            never: concat!($(include_str!($never))?),
+        }),*]
+    };
+}
+
+const EXAMPLES: &[Example] = examples! {
+    "peterson-wrong.aw": "../../../corpus/aw/peterson-wrong.aw";
+    "peterson.aw": "../../../corpus/aw/peterson.aw";
+    "lock-recursive-wrong.aw": "../../../corpus/aw/lock-recursive-wrong.aw";
+    "lock-recursive.aw": "../../../corpus/aw/lock-recursive.aw";
+    "philosophers.aw": "../../../corpus/aw/philosophers.aw";
+    "stack-aba.aw": "../../../corpus/aw/stack-aba.aw";
+    "any-counter-lock-wrong.aw": "../../../corpus/aw/any-counter-lock-wrong.aw";
+    "any-counter-lock.aw": "../../../corpus/aw/any-counter-lock.aw";
+    "int-ticket-lock.aw": "../../../corpus/aw/int-ticket-lock.aw";
+    "two-phase-commit.aw": "../../../corpus/aw/two-phase-commit.aw";
+    "counter-racy.c": "../../../corpus/c/counter-racy.c";
+    "counter-locked.c": "../../../corpus/c/counter-locked.c";
+    "bounded-buffer-wrong.c": "../../../corpus/c/bounded-buffer-wrong.c";
+    "lock.bp": "serve/lock.bp";
+    "lock-racy.pds": "../../../corpus/pds/lock-racy.pds", "../../../corpus/pds/lock-racy.init", "../../../corpus/pds/lock-racy.spec";
+    "lock-recursive.pds": "../../../corpus/pds/lock-recursive.pds", "../../../corpus/pds/lock-recursive.init", "../../../corpus/pds/lock-recursive.spec";
+    "readers-writers-wrong.spec": "../../../corpus/counters/readers-writers-wrong.spec";
+    "msi.spec": "../../../corpus/counters/msi.spec";
+    "test-then-set.tts": "../../../corpus/counters/test-then-set.tts", "../../../corpus/counters/test-then-set.init", "../../../corpus/counters/test-then-set.prop";
+};
+
+/// The notations, and what they are called. Preprocessed C is C.
+const NAMES: &[(&str, &str)] = &[
+    ("aw", "Allways (.aw)"),
+    ("c", "C"),
+    ("bp", "Boolean program (.bp)"),
+    ("pds", "pushdown system (.pds)"),
+    ("spec", "Petri net (.spec)"),
+    ("tts", "thread transitions (.tts)"),
 ];
+
+/// The longest initial state, and the longest text of what must be avoided, in bytes.
+const LONGEST_STATE: usize = 10_000;
 
 /// The server.
 pub struct Server {
@@ -58,8 +99,17 @@ struct Asked {
     /// Who asks: one check at a time.
     session: String,
     program: String,
+    /// By the ending of its files.
+    #[serde(default)]
+    notation: Option<String>,
     #[serde(default)]
     threads: String,
+    /// Of rules: where they start.
+    #[serde(default)]
+    init: String,
+    /// Of rules: what they must avoid, separated by blanks.
+    #[serde(default)]
+    never: String,
     #[serde(default)]
     deadlock: bool,
     /// Seconds; not more than the server allows.
@@ -139,9 +189,11 @@ impl Server {
             ("GET", "/report.css") => Answer::of("text/css; charset=utf-8", page::STYLE),
             ("GET", "/report.js") => Answer::of("text/javascript; charset=utf-8", page::SCRIPT),
             ("GET", "/examples") => {
-                let examples = EXAMPLES.map(|(name, text)| json!({ "name": name, "text": text }));
+                let shown = |Example { name, text, init, never }: &Example| json!({ "name": name, "text": text, "init": init.trim(), "never": never.trim() });
+                let examples: Vec<Value> = EXAMPLES.iter().map(shown).collect();
                 let limits = self.jobs.limits();
-                let json = json!({ "examples": examples, "seconds": limits.time.as_secs_f64() });
+                let json =
+                    json!({ "examples": examples, "notations": NAMES, "seconds": limits.time.as_secs_f64() });
                 Answer::of("application/json", &json.to_string())
             }
             ("POST", "/check") => self.check(request, stream),
@@ -192,13 +244,36 @@ impl Server {
         if !plain(&asked.threads, "_=,*", 200) {
             return Answer::refused(400, "threads are numbers such as 3, or worker=2,boss=1");
         }
+        let notation = asked.notation.as_deref().unwrap_or("aw");
+        let Some(&(notation, _)) = NAMES.iter().find(|(name, _)| *name == notation) else {
+            return Answer::refused(400, "this notation is not known");
+        };
+        let printed = |text: &str| {
+            text.len() <= LONGEST_STATE && text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+        };
+        if !printed(&asked.init) || !printed(&asked.never) {
+            return Answer::refused(400, "a state is too long, or has characters that no state has");
+        }
+        if notation == "c"
+            && let Err(line) = includes::plain(&asked.program)
+        {
+            let error = json!({ "message": "on this page, only headers of the system can be included, such as <pthread.h>",
+                "line": line, "column": 1 });
+            let answer = json!({ "verdict": "error", "errors": [error] });
+            return Answer::of("application/json", &answer.to_string());
+        }
         let order = Order {
             program: asked.program.into_bytes(),
+            notation: Some(notation),
+            file: None,
+            init: Some(asked.init.trim().to_string()).filter(|init| !init.is_empty()),
+            targets: asked.never.split_whitespace().map(str::to_string).collect(),
             threads: Some(asked.threads).filter(|threads| !threads.is_empty()),
             deadlock: asked.deadlock,
             time: asked.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         };
-        match self.jobs.run(&asked.session, &order, &|| http::has_gone(stream)) {
+        let waiting = Waiting::new(stream);
+        match self.jobs.run(&asked.session, &order, &|| waiting.has_gone()) {
             Outcome::Done(json) => Answer::json(json),
             Outcome::Busy => Answer::refused(409, "a check of this session is running"),
             Outcome::Cancelled => {

@@ -8,6 +8,7 @@ use allways_c::lower::owners::{WAITS_FOR, WANTED};
 use allways_c::lower::{ADDRESSES, HEAP};
 use allways_evidence::{End, Run, RunStep};
 use allways_model::encoding::Encoded;
+use allways_model::program::expression::OPEN;
 use allways_model::program::semantics::{State, Thread};
 use allways_model::program::{
     Claims, Edge, Expr, LocationId, Op, Program, Span, Type, Value, Variable, Violation, WATCHED, Wrong,
@@ -195,6 +196,10 @@ impl TraceWriter<'_> {
         if let Some(name) = variable.names.as_ref().and_then(|names| names.get(usize::try_from(value).ok()?))
         {
             return name.clone();
+        }
+        // Not chosen yet, or never set.
+        if value == OPEN && !matches!(variable.ty, Type::Lock) {
+            return "any".to_string();
         }
         let ty = variable.ty;
         let slot = value.checked_sub(ADDRESSES).and_then(|slot| usize::try_from(slot).ok());

@@ -51,6 +51,8 @@ pub struct Story {
     pub growth: Vec<(f64, usize)>,
     /// Where thread-modular sets lose a proof.
     pub explanation: Option<String>,
+    /// What else there is to know of what was read: what was assumed, and what is not followed.
+    pub warnings: Vec<String>,
 }
 
 /// A run that goes wrong.

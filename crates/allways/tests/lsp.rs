@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::command;
+use common::{command, folder};
 use serde_json::{Value, json};
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
@@ -243,8 +244,143 @@ fn an_editor_opens_fixes_renames_formats_and_checks() {
     let asked = json!({ "textDocument": { "uri": URI }, "range": whole, "context": { "diagnostics": [] } });
     assert_eq!(editor.ask("textDocument/codeAction", asked)[0]["title"], "Insert `;`");
 
+    // A name that is written but never read is renamed wherever it stands.
+    let unread = "shared bool unread;\nthread p {\n  unread = true;\n  unread = false;\n}\n";
+    editor.noted.clear();
+    let remarks = editor.change(8, unread);
+    assert!(remarks[0]["message"].as_str().is_some_and(|text| text.contains("never read")), "{remarks:?}");
+    let asked = json!({ "textDocument": { "uri": URI }, "range": remarks[0]["range"], "context": { "diagnostics": [] } });
+    let fixes = editor.ask("textDocument/codeAction", asked.clone());
+    assert_eq!(fixes[0]["title"], "Rename to `_unread`");
+    let meant = edited(unread, &fixes[0]["edit"]["changes"][URI]);
+    assert_eq!(meant, unread.replace("unread", "_unread"));
+    assert_eq!(editor.change(9, &meant), Vec::<Value>::new(), "nothing is wrong any more");
+    // Not where the new name is taken.
+    editor.change(10, &unread.replace("thread p", "shared bool _unread;\nthread p"));
+    assert_eq!(editor.ask("textDocument/codeAction", asked), json!([]));
+
     editor.ask("shutdown", Value::Null);
     editor.tell("exit", Value::Null);
     drop(editor.input.take());
     assert!(editor.child.wait().expect("it ends").success());
+}
+
+/// The lines, from 0, of what is said next about a document.
+fn told(editor: &mut Editor, uri: &str) -> Vec<(u64, String)> {
+    loop {
+        let published = editor.notified("textDocument/publishDiagnostics");
+        if published["uri"] == uri {
+            let all = published["diagnostics"].as_array().expect("a list");
+            let line = |remark: &Value| remark["range"]["start"]["line"].as_u64().expect("a line");
+            let text = |remark: &Value| remark["message"].as_str().expect("a text").to_string();
+            return all.iter().map(|remark| (line(remark), text(remark))).collect();
+        }
+    }
+}
+
+#[test]
+fn other_notations_have_errors_too() {
+    let folder = folder("lsp-notations");
+    let mut editor = Editor::start();
+    let open = |editor: &mut Editor, name: &str, text: &str| {
+        let uri = format!("file://{}", folder.join(name).display());
+        let document = json!({ "uri": uri, "languageId": "x", "version": 1, "text": text });
+        editor.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        uri
+    };
+    // Each with its first error in the third line, and then without.
+    for (name, wrong, right) in [
+        (
+            "a.bp",
+            "decl x := 0;\nvoid main() begin\n  y := 1;\nend\n",
+            "decl x := 0;\nvoid main() begin\n  x := 1;\nend\n",
+        ),
+        ("a.pds", "1\nPDA 0 1\n0 0 -> 7 1\n", "1\nPDA 0 1\n0 0 -> 0 1\n"),
+        (
+            "a.spec",
+            "vars\n  x y\n  x\nrules\n  x >= 1 -> x' = x - 1;\ninit\n  x = 1\ntarget\n  y >= 1\n",
+            "vars\n  x y\nrules\n  x >= 1 -> x' = x - 1, y' = y + 1;\ninit\n  x = 1, y = 0\ntarget\n  y >= 1\n",
+        ),
+        ("a.tts", "2 2\n0 0 -> 1 1\n0 0 -> 9 9\n", "2 2\n0 0 -> 1 1\n0 0 -> 1 0\n"),
+    ] {
+        let uri = open(&mut editor, name, wrong);
+        let remarks = told(&mut editor, &uri);
+        assert_eq!(remarks.first().map(|(line, _)| *line), Some(2), "{name}: {remarks:?}");
+        let document = json!({ "uri": uri, "version": 2 });
+        editor.tell(
+            "textDocument/didChange",
+            json!({ "textDocument": document, "contentChanges": [{ "text": right }] }),
+        );
+        assert_eq!(told(&mut editor, &uri), [], "{name}");
+        // What is not known of these is not made up.
+        assert!(
+            editor
+                .ask(
+                    "textDocument/hover",
+                    json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 0 } })
+                )
+                .is_null()
+        );
+    }
+    // Beside rules, a specification says what they must avoid.
+    fs::write(folder.join("b.pds"), "1\nPDA 0 1\n0 0 -> 0 1\n").expect("a file");
+    let uri = open(&mut editor, "b.spec", "*|1\n");
+    assert_eq!(told(&mut editor, &uri), []);
+    let uri = open(&mut editor, "b.spec", "*|1,1\n");
+    assert_eq!(told(&mut editor, &uri).len(), 1, "there is one thread");
+
+    if std::process::Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no C compiler `cc` to preprocess programs with");
+        return;
+    }
+    // A C program is read from disk, with what it includes.
+    fs::write(folder.join("own.h"), "#define LIMIT 2\n").expect("a file");
+    let text = |end: &str| {
+        format!("#include <assert.h>\n#include \"own.h\"\nint x = LIMIT;\nint main(void) {{ {end} }}\n")
+    };
+    let (wrong, right) = (text("return y;"), text("assert(x == 1); return 0;"));
+    fs::write(folder.join("a.c"), &wrong).expect("a file");
+    let uri = open(&mut editor, "a.c", &wrong);
+    assert_eq!(told(&mut editor, &uri), [], "it is not read yet");
+    let remarks = told(&mut editor, &uri);
+    assert_eq!(remarks.first().map(|(line, _)| *line), Some(3), "{remarks:?}");
+    let document = json!({ "uri": uri, "version": 2 });
+    editor.tell(
+        "textDocument/didChange",
+        json!({ "textDocument": document, "contentChanges": [{ "text": right }] }),
+    );
+    assert_eq!(told(&mut editor, &uri), remarks, "until it is saved");
+    let run = json!({ "command": "allways.check", "arguments": [uri] });
+    let refused = editor.asked("workspace/executeCommand", run.clone());
+    assert!(
+        refused["error"]["message"].as_str().is_some_and(|text| text.contains("save it first")),
+        "{refused}"
+    );
+    fs::write(folder.join("a.c"), &right).expect("a file");
+    editor.tell("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
+    assert_eq!(told(&mut editor, &uri), []);
+    assert_eq!(editor.ask("workspace/executeCommand", run)["verdict"], "unsafe");
+    let found = told(&mut editor, &uri);
+    assert_eq!(found.first().map(|(line, _)| *line), Some(3), "{found:?}");
+}
+
+#[test]
+fn a_message_that_is_too_long_is_an_error_and_no_crash() {
+    for (sent, why) in [
+        ("Content-Length: 99999999999999\r\n\r\n{}", "too long"),
+        ("Content-Length: 2\r\n\r\n{]", "a message is none"),
+        ("X\r\n\r\n", "no Content-Length"),
+    ] {
+        let mut child = command("lsp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        child.stdin.take().expect("a pipe").write_all(sent.as_bytes()).expect("it listens");
+        let output = child.wait_with_output().expect("it ends");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{sent:?}: {error}");
+        assert!(error.contains("cannot read standard input") && error.contains(why), "{sent:?}: {error}");
+    }
 }

@@ -218,3 +218,65 @@ fn watching_checks_again_when_a_file_changes() {
     watching.kill().expect("it runs");
     watching.wait().expect("it ends");
 }
+
+/// A run of which every step is known: one thread can move at a time, and each moves three times before the next.
+#[test]
+fn a_trace_of_two_hundred_steps_and_six_threads_fits_eighty_columns() {
+    let text = "shared 0..5 turn;\nshared 0..67 n;\nthread worker[6] {\n  loop {\n    await turn == self;\n    n = n + 1;\n    \
+                turn = (turn + 1) % 6;\n  }\n}\nnever n == 67;\n";
+    let path = file(&folder("two-hundred"), "turns.aw", text);
+    let run = Run::of(command(&format!("check {path}")).env("COLUMNS", "80").output().expect("it starts"));
+    assert_eq!(run.code, 10, "{run:?}");
+    let lines: Vec<&str> = run.out.lines().skip(1).collect();
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{run:?}");
+    let mut told = lines.iter().skip_while(|line| !line.contains("worker["));
+    for step in 0..200 {
+        let (turn, part) = (step / 3, step % 3);
+        if part == 0 {
+            assert_eq!(told.next().map(|line| line.trim()), Some(format!("worker[{}]:", turn % 6).as_str()));
+        }
+        let (line, text, changed) = [
+            (5, "await turn == self", String::new()),
+            (6, "n = n + 1", format!("n = {}", turn + 1)),
+            (7, "turn = (turn + 1) % 6", format!("turn = {}", (turn + 1) % 6)),
+        ][part]
+            .clone();
+        let words = format!("{line} {text} {changed}");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let row = told.next().unwrap_or_else(|| panic!("step {step}: {run:?}"));
+        assert_eq!(row.split_whitespace().collect::<Vec<&str>>(), words, "step {step}");
+    }
+    assert_eq!(told.next().map(|line| line.trim()), Some("line 10: violated: never n == 67"));
+    assert_eq!(told.next(), None);
+}
+
+#[test]
+fn standard_input_may_be_in_any_notation() {
+    let bp = "decl x := 0;\nvoid main() begin\n  x := 1;\n  assert(!x);\nend\n";
+    assert_eq!(piped("check - --notation bp", bp).code, 10);
+    let pds = "2\nPDA 0 2\n0 0 -> 0 1\n0 1 -> 1 2\n1 1 -> 1 2\nPDA 0 2\n0 0 -> 0 1\n0 1 -> 1 2\n1 1 -> 1 2\n";
+    let run = piped("check - --notation pds --init 0|0,0 --target *|2,2", pds);
+    assert_eq!(run.code, 10, "{run:?}");
+    let run = piped("check - --notation pds --target *|2,2", pds);
+    assert!(run.code == 2 && run.err.contains("standard input has no initial state"), "{run:?}");
+    assert!(!run.err.contains("-.init"), "{run:?}");
+    let run = piped("check - --notation pds --init 0|0,0", pds);
+    assert!(run.code == 2 && run.err.contains("standard input: nothing to check"), "{run:?}");
+    let spec = "vars x y\nrules x >= 1 -> x' = x - 1, y' = y + 1;\ninit x = 1, y = 0\ntarget y >= 1\n";
+    assert_eq!(piped("check - --notation spec", spec).code, 10);
+    assert_eq!(piped("check - --notation tts --init 0|0 --target *|1", "1 2\n0 0 -> 0 1\n").code, 10);
+    let run = piped("check - --notation cobol", RACE);
+    assert!(run.code == 2 && run.err.contains("aw, bp, pds"), "{run:?}");
+    if std::process::Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no C compiler `cc` to preprocess programs with");
+        return;
+    }
+    let c =
+        "#include <assert.h>\n#define TWO 2\nint x = 1;\nint main(void) { assert(x == TWO); return 0; }\n";
+    let run = piped("check - --notation c --json", c);
+    assert_eq!((run.code, run.json()["verdict"].as_str()), (10, Some("unsafe")), "{run:?}");
+    assert!(run.json()["end"].as_str().is_some_and(|end| end.starts_with("line 4")), "{run:?}");
+    assert_eq!(piped("check - --notation c", &c.replace("int x = 1", "int x = 2")).code, 0);
+    let run = piped("check - --notation c", &c.replace("x == TWO", "y == TWO"));
+    assert!(run.code == 2 && run.err.contains("standard input:4:"), "{run:?}");
+}

@@ -79,6 +79,14 @@ fn steps_as_replay(page: &Looked, rows: &[String]) {
     assert_eq!(page.text("#count"), format!("{} / {last}", last - 1));
 }
 
+/// Whether the step that is shown, in the lane of its thread, is within the box of the lanes; a box may scroll smoothly.
+const SEEN: &str = "(() => {
+    const cell = document.querySelector('tr[aria-current] .moves').getBoundingClientRect();
+    const box = document.querySelector('.lanes').parentNode.getBoundingClientRect();
+    const number = document.querySelector('tr[aria-current] td').getBoundingClientRect();
+    return cell.left >= number.right - 4 && cell.left < box.right && cell.top >= box.top - 1 && cell.bottom <= box.bottom + 1;
+})()";
+
 /// Looks at a page on a large and a small screen, in light and dark.
 fn looks_well(page: &Looked, name: &str) {
     for (size, scheme) in
@@ -109,8 +117,19 @@ fn reports_are_pages() {
     let page = unsafe_page(&browser, "recursive", &aw("lock-recursive-wrong.aw"), "");
     page.press("End");
     assert!(page.text("#threads").contains("returns to line"), "call stacks are shown");
-    let page = unsafe_page(&browser, "twelve", &aw("lost-update-wrong.aw"), "--threads p=11,checker=1");
+    // Twelve threads that all move: more lanes than a small window shows at once.
+    let text =
+        "shared 0..12 arrived;\n\nthread worker[12] {\n  arrived = arrived + 1;\n}\n\nnever arrived == 12;\n";
+    let path = file(&folder("pages-twelve-program"), "twelve.aw", text);
+    let page = unsafe_page(&browser, "twelve", &path, "");
     assert_eq!(page.value("document.querySelectorAll('#threads .thread').length"), 12);
+    assert_eq!(page.value("document.querySelectorAll('thead th.lane').length"), 12);
+    page.shape((390, 844), "light");
+    page.press("Home");
+    for _ in 0..12 {
+        page.press("ArrowRight");
+        page.wait(SEEN);
+    }
 
     let (url, _) = report(&folder("pages-safe"), &aw("peterson.aw"), "");
     let page = Looked::at(&browser, &url);
@@ -189,6 +208,33 @@ fn the_served_page_checks_what_is_typed() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     page.value("document.getElementById('cancel').click()");
     page.wait("document.getElementById('status').textContent === 'Cancelled.'");
+
+    // Other notations, from the examples: rules have fields of their own, and a link has them, too.
+    let choose = |name: &str| {
+        page.value(&format!(
+            "(document.getElementById('examples').value = {name:?}, document.getElementById('examples').dispatchEvent(new Event('change')))"
+        ));
+    };
+    let hidden = "document.getElementById('rules').hidden";
+    assert_eq!(page.value(hidden), true);
+    choose("lock-racy.pds");
+    assert_eq!(page.value(hidden), false);
+    assert_eq!(page.value("document.getElementById('notation').value"), "pds");
+    page.value("document.getElementById('check').click()");
+    page.wait("document.getElementById('status').textContent.startsWith('unsafe')");
+    looks_well(&page, "serve-rules");
+    page.value("document.getElementById('share').click()");
+    let link = page.value("location.href").as_str().expect("an address").to_string();
+    let other = Looked::at(&browser, &link);
+    other.wait("document.body.dataset.ready === 'yes'");
+    let fields = "['notation', 'init', 'never'].map((id) => document.getElementById(id).value)";
+    assert_eq!(other.value(fields), serde_json::json!(["pds", "0|0,0", "*|2,2"]));
+    other.is_quiet();
+    choose("readers-writers-wrong.spec");
+    assert_eq!(page.value(hidden), true);
+    page.value("document.getElementById('check').click()");
+    page.wait("document.querySelector('h1 .verdict')?.textContent === 'unsafe' && document.getElementById('report').textContent.includes('Interleaving')");
+    choose("peterson.aw");
 
     // A link opens the program that it was made of, whatever is in it.
     let text = "// é→😀 </script>\nthread p { skip; }\n";

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[test]
 fn programs_are_checked() {
@@ -45,9 +45,32 @@ fn programs_are_checked() {
     let (_, examples) = server.get("/examples", "");
     let examples: Value = serde_json::from_str(&examples).expect("JSON");
     assert_eq!(examples["seconds"], 20.0);
+    let known: Vec<&str> = examples["notations"]
+        .as_array()
+        .expect("notations")
+        .iter()
+        .filter_map(|one| one[0].as_str())
+        .collect();
+    assert_eq!(known, ["aw", "c", "bp", "pds", "spec", "tts"]);
+    let compiler = std::process::Command::new("cc").arg("--version").output().is_ok();
+    if !compiler {
+        eprintln!("skipped: C programs, because there is no C compiler `cc` to preprocess them with");
+    }
     for example in examples["examples"].as_array().expect("examples") {
-        let parsed = allways_lang::aw::parse(example["text"].as_str().expect("a text").as_bytes());
-        assert!(parsed.program.is_some(), "{}", example["name"]);
+        let (name, text) = (example["name"].as_str().expect("a name"), &example["text"]);
+        let notation = name.rsplit('.').next().expect("an ending");
+        assert!(known.contains(&notation), "{name}");
+        if notation == "c" && !compiler || name.starts_with("int-") && !common::solver("z3") {
+            continue;
+        }
+        let asked = json!({ "session": "x", "program": text, "notation": notation,
+            "init": example["init"], "never": example["never"] });
+        let (status, answer) = server.check(&asked);
+        // Their names, or comments, say what they are.
+        let wrong =
+            ["wrong", "racy", "then-set", "lock.bp", "stack-aba"].iter().any(|part| name.contains(part));
+        let expected = if wrong { "unsafe" } else { "safe" };
+        assert_eq!((status, &answer["verdict"]), (200, &json!(expected)), "{name}: {answer:.300}");
     }
     let left: Vec<_> = fs::read_dir(&server.folder).expect("a folder").collect();
     assert!(left.is_empty(), "nothing is written: {left:?}");
@@ -81,28 +104,46 @@ fn checks_have_limits_and_can_be_cancelled() {
         let (status, answer) = check.join().expect("an answer");
         assert_eq!((status, &answer["verdict"]), (200, &json!("cancelled")), "{answer}");
     });
-    // A client that goes away does not leave its check behind.
+}
+
+/// Waits until something holds; not for ever.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < Duration::from_secs(120), "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_client_that_goes_away_does_not_leave_its_check_behind() {
+    // So long that the check does not end by itself.
+    let server = Server::start("serve-gone", "--timeout 1h --memory 4G");
     let body = json!({ "session": "gone", "program": ENDLESS }).to_string();
     let head = format!(
         "POST /check HTTP/1.1\r\nHost: localhost:{}\r\nContent-Type: application/json\r\n",
         server.port
     );
-    let sent = || {
-        let mut stream = server.connect();
-        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("sent");
-        stream.set_nonblocking(true).expect("it can be looked at");
-        stream
-    };
-    let mut stream = sent();
-    while quick("gone") != 409 {
-        // Answered already: a quick one came first, and it was refused.
-        if stream.peek(&mut [0]).is_ok() {
-            stream = sent();
-        }
-    }
-    drop(stream);
-    while quick("gone") == 409 {
-        thread::sleep(Duration::from_millis(20));
+    let quick = || server.check(&json!({ "session": "gone", "program": LOCK })).0;
+    // With one byte too many, too: that it has gone shows only behind it.
+    for more in ["", "\n"] {
+        let sent = || {
+            let mut stream = server.connect();
+            write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("sent");
+            stream.set_nonblocking(true).expect("it can be looked at");
+            stream
+        };
+        let mut stream = sent();
+        until("the check starts", || {
+            // Answered already: a quick one came first, and it was refused.
+            if stream.peek(&mut [0]).is_ok() {
+                stream = sent();
+            }
+            quick() == 409
+        });
+        stream.write_all(more.as_bytes()).expect("sent");
+        drop(stream);
+        until(&format!("the check ends, with {more:?} after the request"), || quick() != 409);
     }
 }
 
@@ -228,6 +269,97 @@ fn slow_and_many_clients_do_not_stop_it() {
     while server.get("/", "").0 != 200 {
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// A program may come with a link from somebody else: it cannot make the preprocessor read files of the user, or read for ever.
+#[test]
+fn c_programs_include_headers_of_the_system_only() {
+    let server = Server::start("serve-includes", "--timeout 20s");
+    let asked = |program: &str| json!({ "session": "a", "notation": "c", "program": program });
+    for include in ["#include \"/etc/passwd\"", "#inc\\\nlude </dev/zero>", "%:include \"/etc/passwd\""] {
+        let (status, answer) =
+            server.check(&asked(&format!("int x;\n{include}\nint main(void) {{ return 0; }}\n")));
+        assert_eq!(
+            (status, &answer["verdict"], &answer["errors"][0]["line"]),
+            (200, &json!("error"), &json!(2)),
+            "{answer}"
+        );
+        assert!(!answer.to_string().contains("root:"), "{answer}");
+    }
+    let (status, answer) = server.check(&json!({ "session": "a", "notation": "cobol", "program": "" }));
+    assert_eq!(status, 400, "{answer}");
+    let (status, _) = server
+        .check(&json!({ "session": "a", "notation": "pds", "program": "1\nPDA 0 0\n", "init": "0|0\n--x" }));
+    assert_eq!(status, 400);
+    if std::process::Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no C compiler `cc` to preprocess programs with");
+        return;
+    }
+    // Macros that double for ever end with the limits.
+    let mut bomb = "#define A0 0,0,0,0,0,0,0,0\n".to_string();
+    for level in 1..12 {
+        bomb += &format!("#define A{level} {}\n", vec![format!("A{}", level - 1); 8].join(","));
+    }
+    bomb += "int x[] = { A11 };\nint main(void) { return 0; }\n";
+    let mut bombs = asked(&bomb);
+    bombs["timeout"] = json!(3);
+    let (status, answer) = server.check(&bombs);
+    assert!(status == 500 || answer["verdict"] != "safe", "{answer:.300}");
+    let (_, answer) = server.check(&asked("#include <assert.h>\nint main(void) { assert(1); return 0; }\n"));
+    assert_eq!(answer["verdict"], "safe", "{answer}");
+}
+
+/// The processes that a process has started, and that have not ended.
+fn started_by(process: u32) -> Vec<u32> {
+    let parent = |id: u32| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        stat.rsplit(") ").next()?.split(' ').nth(1)?.parse::<u32>().ok()
+    };
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.filter(|&id| parent(id) == Some(process)).collect()
+}
+
+/// However the server ends, even if it cannot do anything about it, its checks end with it.
+#[test]
+fn a_server_that_ends_takes_its_checks_along() {
+    if started_by(std::process::id()).is_empty() && !std::path::Path::new("/proc/self/stat").exists() {
+        eprintln!("skipped: this system does not say which processes there are");
+        return;
+    }
+    for signal in ["HUP", "KILL", "TERM"] {
+        let mut server = Server::start("serve-ends", "--timeout 1h --memory 4G");
+        let body = json!({ "session": "a", "program": ENDLESS }).to_string();
+        let mut stream = server.connect();
+        let head = format!(
+            "POST /check HTTP/1.1\r\nHost: localhost:{}\r\nContent-Type: application/json\r\n",
+            server.port
+        );
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("sent");
+        until("the check starts", || !started_by(server.id()).is_empty());
+        let checks = started_by(server.id());
+        let sent = std::process::Command::new("kill").args(["-s", signal, &server.id().to_string()]).status();
+        assert!(sent.expect("kill is there").success());
+        server.wait();
+        let runs = |id: &u32| {
+            let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+        };
+        until(&format!("the check ends after {signal}"), || !checks.iter().any(runs));
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_to_be() {
+    let server = Server::start("serve-taken", "");
+    let run = common::allways(&format!("serve --port {}", server.port));
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains(&format!("port {} of localhost", server.port)), "{run:?}");
+    assert!(run.err.contains("another program listens there") && run.err.contains("--port 0"), "{run:?}");
+    assert_eq!(common::allways("serve --port 70000").code, 2);
+    let help = common::allways("serve --help").out;
+    assert!(help.contains("[default: 30s]") && help.contains("[default: 1G]"), "{help}");
+    assert!(!help.contains("four fifths"), "{help}");
 }
 
 /// The resident set of a process, in kilobytes.

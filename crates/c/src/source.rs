@@ -5,6 +5,7 @@
 //! left the line alone), text of another file to the `#include` of the user's file that led to it.
 
 use crate::typed::{DataModel, Span};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,9 +18,11 @@ pub const PREPROCESSOR: [&str; 2] = ["cc", "-E"];
 
 /// Whether a file is the output of a preprocessor: by its ending, or since it has line markers and no directives.
 pub fn is_preprocessed(path: &Path, text: &[u8]) -> bool {
-    if path.extension().is_none_or(|ending| ending != "c") {
-        return true;
-    }
+    path.extension().is_none_or(|ending| ending != "c") || has_been_preprocessed(text)
+}
+
+/// Whether a text is the output of a preprocessor, since it has line markers and no directives.
+pub fn has_been_preprocessed(text: &[u8]) -> bool {
     let mut has_markers = false;
     for line in text.split(|&byte| byte == b'\n') {
         let Some(rest) = line.trim_ascii_start().strip_prefix(b"#") else { continue };
@@ -33,12 +36,45 @@ pub fn is_preprocessed(path: &Path, text: &[u8]) -> bool {
     has_markers
 }
 
-/// Runs a preprocessor (a program and its arguments; the path is added) and gives its output.
-pub fn preprocess(path: &Path, command: &[String]) -> Result<Vec<u8>, String> {
+/// What is preprocessed.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// A file.
+    File(&'a Path),
+    /// A text that is in no file.
+    Text(&'a [u8]),
+}
+
+impl Input<'_> {
+    /// What a preprocessor calls it in its line markers.
+    pub fn name(self) -> String {
+        match self {
+            Input::File(path) => path.to_string_lossy().into_owned(),
+            Input::Text(_) => "<stdin>".to_string(),
+        }
+    }
+}
+
+/// Runs a preprocessor (a program and its arguments; what it reads is added) and gives its output.
+pub fn preprocess(input: Input<'_>, command: &[String]) -> Result<Vec<u8>, String> {
     let [program, arguments @ ..] = command else {
         return Err("no preprocessor is named".to_string());
     };
-    let run = Command::new(program).args(arguments).arg(path).stdin(Stdio::null()).output();
+    let mut run = Command::new(program);
+    run.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let run = match input {
+        Input::File(path) => run.arg(path).output(),
+        Input::Text(text) => {
+            run.args(["-x", "c", "-"]).stdin(Stdio::piped()).spawn().and_then(|mut child| {
+                std::thread::scope(|scope| {
+                    let mut input = child.stdin.take();
+                    // Who stops reading says why.
+                    scope.spawn(move || input.as_mut().map(|input| input.write_all(text)));
+                    child.wait_with_output()
+                })
+            })
+        }
+    };
     let output = run.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             format!("the preprocessor `{program}` is not there; name another one, or give a preprocessed file (.i)")
@@ -58,7 +94,7 @@ pub fn preprocess(path: &Path, command: &[String]) -> Result<Vec<u8>, String> {
 /// ILP32 it is told `-m32`; if headers for 32 bits are missing, those for 64 bits are tried, which lack one file only (a list of
 /// functions that are not there), and at last it is run without `-m32`. What is reported is the first failure.
 pub fn preprocess_for(
-    path: &Path,
+    input: Input<'_>,
     command: Option<&[String]>,
     model: DataModel,
     comments: bool,
@@ -70,7 +106,7 @@ pub fn preprocess_for(
     command.extend(comments.then(|| "-C".to_string()));
     let with = |more: &[&str]| {
         let words = command.iter().cloned().chain(more.iter().map(|&word| word.to_string()));
-        preprocess(path, &words.collect::<Vec<_>>())
+        preprocess(input, &words.collect::<Vec<_>>())
     };
     let with_ours = |more: &[&str]| with_headers(|folder| with(&[more, &["-idirafter", folder]].concat()));
     if model == DataModel::Ilp32 {
@@ -140,7 +176,7 @@ pub fn load(path: &Path, command: Option<&[String]>, model: DataModel) -> Result
     if is_preprocessed(path, &shown) {
         return Ok(as_it_is(shown));
     }
-    match preprocess_for(path, command, model, crate::annotations::are_there(&shown)) {
+    match preprocess_for(Input::File(path), command, model, crate::annotations::are_there(&shown)) {
         Ok(text) => {
             let map = LineMap::of_source(&text, &path.to_string_lossy(), &shown);
             Ok(Source { shown, text, map })

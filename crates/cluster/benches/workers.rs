@@ -1,12 +1,15 @@
-//! What workers take on the wheel: `cargo bench -p allways-cluster --bench workers -- [LARGEST] [COST] [SMALLEST]`.
+//! What workers take on the wheel, beside `free`: `cargo bench -p allways-cluster --bench workers -- [THREADS,K[,COST]]…`.
 //!
-//! A wheel of `n` threads with `k` symbols each has (k+1)^n states, all different in what is visible. States a second and bytes
-//! a state of `free` and of one and two workers, search alone and with the check of what was found, from 10^5 states up to
-//! `LARGEST` (10^7 if not given). With `COST`, rules are dearer: each state takes so many microseconds more. Beside the time on
-//! the clock there is the processor time of search and check together, since the machine may have other things to do.
+//! A wheel of `n` threads with `k` symbols each has (k+1)^n states, all different in what is visible. For each wheel, in one run of the
+//! program: `free`, then one worker, then two. With a COST, rules are dearer: each state takes so many microseconds more.
+//! `6,16` has 24,137,569 states and `5,40` has 115,856,201; `scripts/workers` has all that is in docs/figures.md.
 //!
 //! With `SPILL=DIR` in the environment, two workers do it once more with a tenth of the memory that the states of one worker took,
 //! for the whole process, and the rest on disk: bytes a state are then those on disk, and the most that was resident is printed.
+//!
+//! Columns: seconds on the clock of the search, and of the check of what was found; seconds of the processor of both, since the machine may have other
+//! things to do; states a second of the search; bytes a state; of how many bytes each worker held how much, as a share of the sum;
+//! and the time of search and check as a part of that of one worker.
 
 use allways_cluster::run::{Ended, run};
 use allways_cluster::work::{Claim, Job, Plan};
@@ -23,34 +26,78 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-fn main() {
-    let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<f64>().ok());
-    let largest = numbers.next().unwrap_or(1e7);
-    let cost = Duration::from_secs_f64(numbers.next().unwrap_or_default() * 1e-6);
-    let smallest = numbers.next().unwrap_or_default();
-    println!(
-        "{:12} {:>12} {:>10} {:>9} {:>9} {:>9} {:>11} {:>8} {:>6}",
-        "system", "states", "by", "search s", "check s", "cpu s", "M states/s", "B/state", "skew"
-    );
-    for (threads, k) in [(5, 8), (5, 12), (6, 8), (6, 12), (6, 16), (5, 40)] {
-        let states = f64::from(k + 1).powi(threads);
-        if states > largest || states < smallest {
-            continue;
-        }
-        measure(threads as usize, k as u32, states, cost);
+/// A wheel that is measured.
+struct Wheel {
+    threads: usize,
+    k: u32,
+    /// Microseconds that each state takes more.
+    cost: f64,
+}
+
+impl Wheel {
+    fn read(text: &str) -> Option<Wheel> {
+        let mut parts = text.split(',');
+        let (threads, k) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Some(Wheel { threads, k, cost: parts.next().map_or(Some(0.0), |cost| cost.parse().ok())? })
+    }
+
+    fn name(&self) -> String {
+        let cost = if self.cost > 0.0 { format!(", {} µs", self.cost) } else { String::new() };
+        format!("wheel({},{}){cost}", self.threads, self.k)
     }
 }
 
-fn measure(threads: usize, k: u32, states: f64, cost: Duration) {
+/// What one way took.
+struct Row {
+    by: String,
+    search: f64,
+    check: Option<f64>,
+    processor: f64,
+    bytes: f64,
+    /// The bytes of each worker.
+    split: Vec<u64>,
+    /// The time of one worker for the same.
+    alone: Option<f64>,
+}
+
+fn main() {
+    let given: Vec<Wheel> = std::env::args().skip(1).filter_map(|text| Wheel::read(&text)).collect();
+    let wheels = match given.is_empty() {
+        true => [(5, 12), (6, 8), (6, 12)].map(|(threads, k)| Wheel { threads, k, cost: 0.0 }).into(),
+        false => given,
+    };
+    println!(
+        "| system | states | by | search s | check s | cpu s | M states/s | B/state | share of each | of one worker |"
+    );
+    println!("|---|---:|---|---:|---:|---:|---:|---:|---|---:|");
+    wheels.iter().for_each(measure);
+}
+
+fn print(wheel: &Wheel, states: f64, row: &Row) {
+    let sum = row.split.iter().sum::<u64>().max(1) as f64;
+    let split: Vec<String> =
+        row.split.iter().map(|&bytes| format!("{:.1} %", 100.0 * bytes as f64 / sum)).collect();
+    let total = row.search + row.check.unwrap_or_default();
+    println!(
+        "| {} | {states} | {} | {:.2} | {} | {:.2} | {:.2} | {:.1} | {} | {} |",
+        wheel.name(),
+        row.by,
+        row.search,
+        row.check.map(|check| format!("{check:.2}")).unwrap_or_default(),
+        row.processor,
+        states / row.search / 1e6,
+        row.bytes / states,
+        split.join(", "),
+        row.alone.map(|alone| format!("{:.2}", total / alone)).unwrap_or_default()
+    );
+}
+
+fn measure(wheel: &Wheel) {
+    let &Wheel { threads, k, cost } = wheel;
     let family = families::wheel(threads, k);
     let system = corpus::system(family.pds.as_bytes(), family.init.as_bytes());
-    let row = |by: &str, search: f64, check: f64, processor: f64, bytes: f64, skew: f64| {
-        let (name, rate) = (format!("wheel({threads},{k})"), states / search / 1e6);
-        let size = bytes / states;
-        println!(
-            "{name:12} {states:>12} {by:>10} {search:>9.2} {check:>9.2} {processor:>9.2} {rate:>11.2} {size:>8.1} {skew:>6.3}"
-        );
-    };
+    let states = f64::from(k + 1).powi(threads as i32);
+    let cost = Duration::from_secs_f64(cost * 1e-6);
     let kinds = Kinds::distinct(threads);
     let property = Property { bad: vec![unreachable(threads)], deadlock: !cost.is_zero() };
     let system: Arc<dyn Pushdown + Send + Sync> = Arc::new(Dear { system, cost });
@@ -60,8 +107,16 @@ fn measure(threads: usize, k: u32, states: f64, cost: Duration) {
     let mut space = Space::unobserved(&*system, kinds.clone(), &question, &budget);
     free::explore(&mut space).expect("no limits");
     assert_eq!(space.len() as f64, states);
-    let took = start.elapsed().as_secs_f64();
-    row("free", took, 0.0, processor_time() - before, space.bytes() as f64, 1.0);
+    let row = Row {
+        by: "free".to_string(),
+        search: start.elapsed().as_secs_f64(),
+        check: None,
+        processor: processor_time() - before,
+        bytes: space.bytes() as f64,
+        split: Vec::new(),
+        alone: None,
+    };
+    print(wheel, states, &row);
     drop(space);
     let peak = AtomicUsize::new(0);
     let used = || {
@@ -69,7 +124,7 @@ fn measure(threads: usize, k: u32, states: f64, cost: Duration) {
         peak.fetch_max(now, Ordering::Relaxed);
         now
     };
-    let mut needed = 0.0;
+    let (mut needed, mut alone) = (0.0, None);
     let disk = std::env::var_os("SPILL").map(|folder| Spill { folder: folder.into(), states: None });
     let runs = [Some((1, None)), Some((2, None)), disk.map(|disk| (2, Some(disk)))];
     for (workers, spill) in runs.into_iter().flatten() {
@@ -92,19 +147,25 @@ fn measure(threads: usize, k: u32, states: f64, cost: Duration) {
         let (took, processor) = (start.elapsed(), processor_time() - before);
         let finding = finding.expect("the limits are enough");
         assert!(matches!(finding.claim, Claim::Safe(_)), "{:?}", finding.claim);
-        let sum =
-            |number: fn(&Share) -> u64| finding.shares.iter().map(|share| number(share) as f64).sum::<f64>();
-        let largest = finding.shares.iter().map(|share| share.states).max().unwrap_or_default() as f64;
-        let found = sum(|share| share.states);
-        assert_eq!(found, states);
-        let (check, skew) = (finding.checking.as_secs_f64(), largest * workers as f64 / found);
-        let bytes = if on_disk { sum(|share| share.disk_bytes) } else { sum(|share| share.bytes) };
-        needed = if workers == 1 { bytes } else { needed };
-        let by = if on_disk { "2, on disk".to_string() } else { format!("{workers} workers") };
-        row(&by, took.as_secs_f64() - check, check, processor, bytes, skew);
+        assert_eq!(finding.shares.iter().map(|share| share.states as f64).sum::<f64>(), states);
+        let held = |share: &Share| if on_disk { share.disk_bytes } else { share.bytes };
+        let split: Vec<u64> = finding.shares.iter().map(held).collect();
+        let bytes = split.iter().sum::<u64>() as f64;
+        let check = finding.checking.as_secs_f64();
+        if workers == 1 {
+            (needed, alone) = (bytes, Some(took.as_secs_f64()));
+        }
+        let by = match (workers, on_disk) {
+            (_, true) => "2 workers, on disk".to_string(),
+            (1, _) => "1 worker".to_string(),
+            _ => format!("{workers} workers"),
+        };
+        let search = took.as_secs_f64() - check;
+        let alone = alone.filter(|_| workers > 1);
+        print(wheel, states, &Row { by, search, check: Some(check), processor, bytes, split, alone });
         if on_disk {
             let [limit, most] = [needed / 10.0, peak.load(Ordering::Relaxed) as f64].map(|bytes| bytes / 1e6);
-            println!("{:26} limit {limit:.0} MB, at most {most:.0} MB resident", "");
+            println!("| | | memory: limit {limit:.0} MB, at most {most:.0} MB resident | | | | | | | |");
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use super::Failure;
 use super::session::Limits;
-use crate::load::Options;
+#[cfg(feature = "serve")]
+use super::session::{read_bytes, read_duration};
+use crate::load::{NOTATIONS, Notation, Options};
 use allways_c::property::Property;
 use allways_c::typed::DataModel;
 use allways_engines::below::schedules::engine::Scheduler;
@@ -12,6 +14,8 @@ use allways_model::threads::Counts;
 use allways_smt::Settings;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+#[cfg(feature = "serve")]
+use std::time::Duration;
 
 const CODES: &str = "\
 Exit codes:
@@ -106,7 +110,7 @@ pub enum Command {
     Fmt(Fmt),
     /// What each engine does.
     Engines,
-    /// Draw the reachable states of a program, or its control flow, as SVG or DOT.
+    /// Draw the reachable states of a program, abstract ones, or its control flow, as SVG or DOT.
     Graph(Graph),
     /// Write a commented program to start from.
     New(New),
@@ -119,7 +123,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub struct Check {
-    /// Programs (.aw or .bp, or C in .c or .i; - is standard input, in the .aw language), or task definitions of SV-COMP (.yml), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
+    /// Programs (.aw or .bp, or C in .c or .i; - is standard input, in the .aw language unless --notation says otherwise), or task definitions of SV-COMP (.yml), or rules (.pds, with FILE.init and FILE.spec beside for where they start and what they must
     /// avoid), or counter systems (.spec of mist; .tts, with FILE.prop and FILE.init).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -146,6 +150,9 @@ pub struct Check {
     /// Print all that a page shows, as JSON: what `serve` asks for.
     #[arg(long, hide = true, conflicts_with = "json")]
     pub story: bool,
+    /// The process that asks for the story: when it has ended, nobody waits for it.
+    #[arg(long, hide = true, requires = "story", value_name = "PROCESS")]
+    pub asked_by: Option<i32>,
     /// Of a program with tasks: run them in the order of this scheduler, with at most --delays deviations from it: bag,
     /// bounded-bag=K, round-robin, depth-first or reverse-depth-first.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "rounds", "contexts", "max_states", "max_depth"])]
@@ -275,9 +282,12 @@ pub struct Serve {
     /// The port of localhost; 0 takes one that is free.
     #[arg(long, value_name = "PORT", default_value_t = 8017)]
     pub port: u16,
-    /// The limits of a check [default: 30s and 1G].
-    #[command(flatten)]
-    pub limits: Limits,
+    /// Stop a check after this long, such as 60s, 500ms, 2m or 1h.
+    #[arg(long, value_name = "TIME", value_parser = read_duration, default_value = "30s")]
+    pub timeout: Duration,
+    /// Stop a check when this much memory is resident, such as 4G or 500M.
+    #[arg(long, value_name = "SIZE", value_parser = read_bytes, default_value = "1G")]
+    pub memory: usize,
 }
 
 #[derive(Args, Debug)]
@@ -308,7 +318,7 @@ pub struct Convert {
 pub struct Graph {
     /// A program (.aw or .bp, or C in .c or .i), or rules (.pds).
     pub file: PathBuf,
-    /// What is drawn: states, or the control flow.
+    /// What is drawn: states, abstract states, or the control flow.
     #[arg(long, value_name = "WHAT", default_value = "states")]
     pub of: Shown,
     /// How; if not given, SVG if the name of the output ends in .svg, else DOT.
@@ -317,7 +327,8 @@ pub struct Graph {
     /// Where to write it; standard output if not given.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// More states than this are drawn together where they have the same shared state.
+    /// So many boxes at most: more states than this are drawn together where they have the same shared state, and what is still too
+    /// much becomes one box.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=5000))]
     pub max_states: usize,
     /// Also mark deadlocks.
@@ -337,6 +348,9 @@ pub struct Graph {
 pub enum Shown {
     /// The reachable states.
     States,
+    /// The shared state with the top of each stack: finite even if stacks grow without bound, and with states, perhaps, that
+    /// cannot be reached.
+    Abstract,
     /// The control flow of each procedure.
     Control,
 }
@@ -404,6 +418,10 @@ pub enum Color {
 
 #[derive(Args, Debug)]
 pub struct Start {
+    /// The notation: aw, bp, pds, spec, tts, c or i; if not given, the name of the file tells, and standard input is in the .aw
+    /// language.
+    #[arg(long, value_name = "NAME", value_parser = notation)]
+    pub notation: Option<&'static str>,
     /// The initial state, such as '0|1.4,2'; wins over FILE.init.
     #[arg(long, value_name = "STATE")]
     pub init: Option<String>,
@@ -442,6 +460,12 @@ pub enum MemoryModel {
     Sc,
 }
 
+/// A notation, by the ending of its files.
+fn notation(text: &str) -> Result<&'static str, String> {
+    let endings = || NOTATIONS.iter().map(|notation| notation.ending).collect::<Vec<&str>>().join(", ");
+    Notation::named(text).map(|notation| notation.ending).ok_or_else(|| format!("known are {}", endings()))
+}
+
 /// A constant and its value.
 fn definition(text: &str) -> Result<(String, Definition), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as N=5")?;
@@ -475,6 +499,7 @@ impl Start {
     /// How to read the file.
     pub fn options(&self) -> Options {
         Options {
+            notation: self.notation,
             init: self.init.clone(),
             threads: self.threads.clone().unwrap_or_default(),
             definitions: self.definitions.iter().cloned().collect(),

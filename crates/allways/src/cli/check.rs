@@ -11,7 +11,7 @@ use super::{Context, Failure};
 use crate::check::{CheckError, Request, check, missing_solver};
 use crate::definition::{Definition, is_definition};
 use crate::findings::{Finding, annotations, junit, sarif};
-use crate::load::{LoadError, Notation, load};
+use crate::load::{LoadError, Loaded, Notation, is_standard_input, load};
 use crate::page;
 use crate::report::Report;
 use crate::story::Story;
@@ -20,6 +20,7 @@ use crate::words;
 use allways_c::property::Property;
 use allways_c::typed::DataModel;
 use allways_engines::Budget;
+use allways_lang::diagnostic::line_column;
 use allways_model::task::{Model, Task};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,10 @@ use std::time::{Duration, Instant};
 
 /// Runs the command.
 pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
+    #[cfg(any(feature = "lsp", feature = "serve"))]
+    if let Some(process) = arguments.asked_by {
+        crate::jobs::end_with(process);
+    }
     let question = arguments.search.question(&arguments.smt, arguments.scheduler);
     let engine = match cluster::engine(&arguments.workers, arguments, context.engines, &question)? {
         Some(engine) => engine,
@@ -109,6 +114,16 @@ fn annotate(findings: &[Finding], json: bool, context: &mut Context) {
     }
 }
 
+/// What the user should know of a file besides the answer.
+fn warnings(loaded: &Loaded) -> Vec<String> {
+    let text = &loaded.diagnostics.source.text;
+    let placed = loaded.diagnostics.diagnostics.iter().map(|remark| {
+        let (line, _) = line_column(text, remark.span.start);
+        format!("line {line}: {}", remark.message)
+    });
+    placed.chain(loaded.warnings.iter().cloned()).collect()
+}
+
 /// A file, and what is asked of it where a task definition says so.
 struct Question {
     file: PathBuf,
@@ -187,7 +202,7 @@ impl CheckJob<'_> {
         findings: &mut Vec<Finding>,
         context: &mut Context,
     ) -> Result<Exit, Failure> {
-        if self.arguments.witness.is_some() && !matches!(Notation::of(&self.asked.file).ending, "c" | "i") {
+        if self.arguments.witness.is_some() && !matches!(self.notation(), "c" | "i") {
             let what = "--witness is for C programs".to_string();
             return Err(Failure::Usage(what, "--evidence writes evidence about all programs".to_string()));
         }
@@ -205,11 +220,12 @@ impl CheckJob<'_> {
             Err(LoadError::Stopped(reason)) => {
                 let engine = self.request.engine.map_or("", |engine| engine.info().name);
                 let report = Report::not_read(&self.asked.file, engine, &reason);
-                return self.tell_without_evidence(report, destinations, findings, context);
+                return self.tell_without_evidence(report, Vec::new(), destinations, findings, context);
             }
             loaded => loaded?,
         };
         context.printer.diagnostics(&loaded.diagnostics);
+        let warnings = warnings(&loaded);
         drop(loaded.diagnostics);
         loaded.warnings.iter().for_each(|warning| context.printer.warn(warning));
         let task = loaded.task;
@@ -257,13 +273,14 @@ impl CheckJob<'_> {
             Err(reason) => {
                 let engine = self.request.engine.map_or("", |engine| engine.info().name);
                 let report = Report::not_finished(&name, engine, &reason);
-                return self.tell_without_evidence(report, destinations, findings, context);
+                return self.tell_without_evidence(report, warnings, destinations, findings, context);
             }
         };
         let report = self.completed(told.report);
         let exit = self.tell(&report, context);
         if self.pictured {
             let story = told.story.recv().expect("a check that has a report gives its story");
+            let story = Story { warnings, ..story };
             self.show(story, &report, &destinations.html, findings, context)?;
         }
         let evidence = || told.evidence.recv().expect("a check that has a report gives its evidence");
@@ -289,18 +306,22 @@ impl CheckJob<'_> {
         Ok(exit)
     }
 
+    /// The notation of the file, by its ending.
+    fn notation(&self) -> &'static str {
+        Notation::of(&self.asked.file, &self.arguments.search.start.options()).ending
+    }
+
     /// A system with nothing to be avoided is a slip of the user.
     fn refuse_nothing(&self, task: &Task) -> Result<(), Failure> {
         let (what, example, ending) = match &task.model {
             Model::Rules(_) if task.property.is_empty() => {
                 ("no state to avoid is given", "'*|1,2', or --deadlock", "spec")
             }
-            Model::Counters(counters)
-                if counters.targets.is_empty()
-                    && self.asked.file.extension().is_some_and(|it| it == "spec") =>
-            {
-                let what =
-                    format!("{}: nothing to check: there is no `target`", words::path(&self.asked.file));
+            Model::Counters(counters) if counters.targets.is_empty() && self.notation() == "spec" => {
+                let what = format!(
+                    "{}: nothing to check: there is no `target`",
+                    words::path(Path::new(&task.source.name))
+                );
                 let help =
                     "give --target, such as --target 'x >= 1, y >= 2', or write `target` into the file";
                 return Err(Failure::Usage(what, help.to_string()));
@@ -310,9 +331,12 @@ impl CheckJob<'_> {
             }
             _ => return Ok(()),
         };
-        let beside = words::path(&self.asked.file.with_extension(ending));
-        let what = format!("{}: nothing to check: {what}", words::path(&self.asked.file));
-        let help = format!("give --target STATE, such as --target {example}, or write it to {beside}");
+        let what = format!("{}: nothing to check: {what}", words::path(Path::new(&task.source.name)));
+        let or = match is_standard_input(&self.asked.file) {
+            true => String::new(),
+            false => format!(", or write it to {}", words::path(&self.asked.file.with_extension(ending))),
+        };
+        let help = format!("give --target STATE, such as --target {example}{or}");
         Err(Failure::Usage(what, help))
     }
 
@@ -320,6 +344,7 @@ impl CheckJob<'_> {
     fn tell_without_evidence(
         &self,
         report: Report,
+        warnings: Vec<String>,
         destinations: &Destinations,
         findings: &mut Vec<Finding>,
         context: &mut Context,
@@ -327,7 +352,8 @@ impl CheckJob<'_> {
         let report = self.completed(report);
         let exit = self.tell(&report, context);
         if self.pictured {
-            self.show(Story::of_report(&report), &report, &destinations.html, findings, context)?;
+            let story = Story { warnings, ..Story::of_report(&report) };
+            self.show(story, &report, &destinations.html, findings, context)?;
         }
         Ok(exit)
     }

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::session::Session;
 use super::{Context, Failure};
 use crate::flatten::{NotFlat, counted, flatten};
-use crate::load::{LoadError, Options, load, load_rules};
+use crate::load::{LoadError, Notation, Options, load, load_rules};
 use allways_engines::Budget;
 use allways_lang::{pds, spec, tts, write};
 use allways_model::counters::Counters;
@@ -24,7 +24,7 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
     let session = Session::new(context.started, arguments.limits, !context.quiet);
     let to_program = matches!(arguments.to, Format::Aw | Format::Bp | Format::C | Format::Boogie);
     let usage = |what: &str, help: &str| Err(Failure::Usage(what.to_string(), help.to_string()));
-    let is_rules = crate::load::Notation::of(&arguments.file).ending == "pds";
+    let is_rules = Notation::of(&arguments.file, &Options::default()).ending == "pds";
     if is_rules && arguments.to == Format::Pds && arguments.sequentialize.is_none() {
         // Rules without an initial state can be written as well.
         let (system, diagnostics) = load_rules(&arguments.file, &Budget::unlimited())?;

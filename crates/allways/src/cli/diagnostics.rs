@@ -6,7 +6,7 @@
 use super::exit::Exit;
 use super::{Failure, output};
 use crate::findings::{self, Finding};
-use crate::load::{LoadError, SourceDiagnostics};
+use crate::load::{LoadError, SourceDiagnostics, is_standard_input};
 use crate::words;
 use allways_lang::diagnostic::{Diagnostic, Severity};
 use allways_model::task::Source;
@@ -91,8 +91,12 @@ impl Failure {
             }
             Failure::Input(LoadError::NoInitialState { path }) => {
                 let init = words::path(&path.with_extension("init"));
-                let help = format!("give --init STATE, such as --init '0|1,2', or write it to {init}");
-                (format!("{} has no initial state", words::path(path)), Some(help))
+                let (what, or) = match is_standard_input(path) {
+                    true => ("standard input".to_string(), String::new()),
+                    false => (words::path(path), format!(", or write it to {init}")),
+                };
+                let help = format!("give --init STATE, such as --init '0|1,2'{or}");
+                (format!("{what} has no initial state"), Some(help))
             }
             Failure::Input(error) => (error.to_string(), None),
             Failure::NoEvidence(path, bad) => {
@@ -198,6 +202,7 @@ fn explain(error: &io::Error) -> String {
         io::ErrorKind::NotFound => "there is no such file".to_string(),
         io::ErrorKind::IsADirectory => "it is a directory".to_string(),
         io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        io::ErrorKind::AlreadyExists => "it is there already".to_string(),
         _ => error.to_string(),
     }
 }

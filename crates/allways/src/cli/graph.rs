@@ -52,14 +52,18 @@ pub fn run(arguments: &Graph, context: &mut Context) -> Result<Exit, Failure> {
 /// The graph of a task.
 fn drawn(task: &Task, name: &str, of: Shown, wanted: Wanted<'_>) -> Result<graph::Graph, Failure> {
     Ok(match (&task.model, of) {
-        (Model::Program(program), Shown::Control) => graph::of_control(name, program, &task.source.text),
-        (Model::Program(program), Shown::States) => {
+        (Model::Program(program), Shown::Control) => {
+            graph::of_control(name, program, &task.source.text, wanted.shown)
+        }
+        (Model::Program(program), Shown::States | Shown::Abstract) => {
             let threads = task.threads_of(program, &Instance::Few(1)).map_err(LoadError::from)?;
             let counts = threads.map(|threads| threads.running).unwrap_or_default();
             let source = &task.source.text;
-            graph::of_program(name, program, source, &counts, task.property.deadlock, wanted)
+            let drawn = if of == Shown::States { graph::of_program } else { graph::program_tops };
+            drawn(name, program, source, &counts, task.property.deadlock, wanted)
         }
         (Model::Rules(rules), Shown::States) => graph::of_rules(name, &**rules, &task.property, wanted),
+        (Model::Rules(rules), Shown::Abstract) => graph::rule_tops(name, &**rules, &task.property, wanted),
         (Model::Rules(_), Shown::Control) => {
             let what = "rules have no control flow".to_string();
             return Err(Failure::Usage(what, "leave out --of".to_string()));

@@ -6,24 +6,21 @@ use super::session::Session;
 use super::{Context, Failure};
 use crate::jobs::Limits;
 use crate::serve::Server;
+use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// What a check may take if nothing else is said.
-const TIME: Duration = Duration::from_secs(30);
-const MEMORY: usize = 1 << 30;
-
 /// Runs the command.
 pub fn run(arguments: &Serve, context: &mut Context) -> Result<Exit, Failure> {
     let program = std::env::current_exe().map_err(|error| Failure::Unwritable("the page".into(), error))?;
-    let limits = Limits {
-        time: arguments.limits.timeout.unwrap_or(TIME),
-        memory: arguments.limits.memory.unwrap_or(MEMORY),
-    };
+    let limits = Limits { time: arguments.timeout, memory: arguments.memory };
     let server = Server::new(arguments.port, program, limits).map_err(|error| {
-        let what = format!("port {} of localhost cannot be used: {error}", arguments.port);
-        Failure::Usage(what, "give another one with --port, such as --port 0 for any".to_string())
+        let what = format!("port {} of localhost cannot be used: {}", arguments.port, explained(&error));
+        Failure::Usage(
+            what,
+            "give another one with --port, such as --port 0 for any that is free".to_string(),
+        )
     })?;
     let server = Arc::new(server);
     Session::heed_interruptions();
@@ -35,4 +32,27 @@ pub fn run(arguments: &Serve, context: &mut Context) -> Result<Exit, Failure> {
     }
     server.stop();
     Ok(Exit::Success)
+}
+
+/// Why a port cannot be had.
+fn explained(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "another program listens there, perhaps another `allways serve`".to_string()
+        }
+        io::ErrorKind::PermissionDenied => "this user may not; ports below 1024 are for root".to_string(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_is_refused_is_explained() {
+        // EACCES, as Linux answers to users who ask for port 80.
+        let refused = io::Error::from_raw_os_error(13);
+        assert!(explained(&refused).contains("ports below 1024 are for root"), "{}", explained(&refused));
+    }
 }

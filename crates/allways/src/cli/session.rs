@@ -300,7 +300,7 @@ fn available() -> Option<usize> {
 }
 
 /// `60s`, `500ms`, `2m`, `1.5h`; a bare number is seconds.
-fn read_duration(text: &str) -> Result<Duration, String> {
+pub fn read_duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split_number(text);
     let seconds = match unit {
         "ms" => 1e-3,
@@ -315,7 +315,7 @@ fn read_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// `4G`, `500M`, `64k`; a bare number is bytes.
-fn read_bytes(text: &str) -> Result<usize, String> {
+pub fn read_bytes(text: &str) -> Result<usize, String> {
     let (number, unit) = split_number(text);
     let power = match unit.to_ascii_uppercase().as_str() {
         "" | "B" => 0,

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::output::Output;
 use super::session::Limits;
 use super::{Context, Failure, check, command};
-use crate::load::{LoadError, Notation, read};
+use crate::load::{LoadError, Notation, Options, read};
 use crate::words;
 use allways_engines::Budget;
 use clap::FromArgMatches;
@@ -87,7 +87,8 @@ fn programs(path: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Whether a file is one in whose notation comments begin with two slashes.
 fn has_statements(path: &Path) -> bool {
-    path.extension().is_some() && matches!(Notation::of(path).ending, "aw" | "bp" | "c" | "i")
+    path.extension().is_some()
+        && matches!(Notation::of(path, &Options::default()).ending, "aw" | "bp" | "c" | "i")
 }
 
 /// What a program states of itself.

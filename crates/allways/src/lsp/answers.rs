@@ -49,7 +49,8 @@ fn remarks(text: &Text) -> Vec<Remark> {
     parse(text.as_str().as_bytes()).diagnostics.iter().cloned().collect()
 }
 
-fn diagnostic(text: &Text, remark: &Remark) -> Diagnostic {
+/// A remark, as editors show it.
+pub fn diagnostic(text: &Text, remark: &Remark) -> Diagnostic {
     let severity = match remark.severity {
         Severity::Error => DiagnosticSeverity::ERROR,
         Severity::Warning => DiagnosticSeverity::WARNING,
@@ -187,12 +188,17 @@ pub fn prepare_rename(
 
 /// Renames a name, if every name of the new text stands for what it stood for.
 pub fn rename(text: &Text, params: &RenameParams) -> Result<WorkspaceEdit, String> {
-    let new = &params.new_name;
+    let at = text.offset(params.text_document_position.position);
+    Ok(edited(params.uri(), renamed(text, at, &params.new_name)?))
+}
+
+/// What has to be changed to rename the name at a byte.
+fn renamed(text: &Text, at: usize, new: &str) -> Result<Vec<TextEdit>, String> {
     if !is_name(new) {
         return Err(format!("{new} cannot be a name"));
     }
-    let (before, here) = named(text, params.text_document_position.position);
-    let (_, symbols) = here.ok_or("there is no name here")?;
+    let before = outline(text.as_str().as_bytes());
+    let symbols = before.at(at).map(|(_, symbols)| symbols.clone()).ok_or("there is no name here")?;
     if symbols.iter().any(|&symbol| !is_name(&before.symbols[symbol].name)) {
         return Err("this is a word of the language".to_string());
     }
@@ -211,8 +217,7 @@ pub fn rename(text: &Text, params: &RenameParams) -> Result<WorkspaceEdit, Strin
     if meant(&before) != meant(&after) || errors(text.as_str()) < errors(&changed) {
         return Err(format!("{new} is the name of something else"));
     }
-    let edits = places.into_iter().map(|span| TextEdit::new(text.range_of(span), new.clone())).collect();
-    Ok(edited(params.uri(), edits))
+    Ok(places.into_iter().map(|span| TextEdit::new(text.range_of(span), new.to_string())).collect())
 }
 
 // Addresses are compared by their texts, which do not change.
@@ -231,12 +236,12 @@ pub fn fixes(text: &Text, params: &CodeActionParams) -> Result<Vec<CodeActionOrC
         if !touches(about.range) {
             continue;
         }
-        let Some((title, edit)) = fix(text, &remark) else { continue };
+        let Some((title, edits)) = fix(text, &remark) else { continue };
         fixes.push(CodeActionOrCommand::CodeAction(CodeAction {
             title,
             kind: Some(CodeActionKind::QUICKFIX),
             diagnostics: Some(vec![about]),
-            edit: Some(edited(params.uri(), vec![edit])),
+            edit: Some(edited(params.uri(), edits)),
             is_preferred: Some(true),
             ..CodeAction::default()
         }));
@@ -244,7 +249,7 @@ pub fn fixes(text: &Text, params: &CodeActionParams) -> Result<Vec<CodeActionOrC
     Ok(fixes)
 }
 
-fn fix(text: &Text, remark: &Remark) -> Option<(String, TextEdit)> {
+fn fix(text: &Text, remark: &Remark) -> Option<(String, Vec<TextEdit>)> {
     let here = text.as_str().get(remark.span.clone())?;
     let meant =
         remark.help.as_deref().and_then(|help| help.strip_prefix("did you mean `")?.strip_suffix("`?"));
@@ -252,18 +257,16 @@ fn fix(text: &Text, remark: &Remark) -> Option<(String, TextEdit)> {
         meant.filter(|meant| meant.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
     {
         let edit = TextEdit::new(text.range(remark.span.clone()), meant.to_string());
-        return Some((format!("Change to `{meant}`"), edit));
+        return Some((format!("Change to `{meant}`"), vec![edit]));
     }
     if remark.message.ends_with("is never read") && is_name(here) {
-        let start = remark.span.start;
-        return Some((
-            format!("Rename to `_{here}`"),
-            TextEdit::new(text.range(start..start), "_".to_string()),
-        ));
+        // Everywhere, as it may be written; unless the new name is taken.
+        let new = format!("_{here}");
+        return Some((format!("Rename to `{new}`"), renamed(text, remark.span.start, &new).ok()?));
     }
     if remark.message.starts_with("expected `;`") {
         let end = text.as_str()[..remark.span.start].trim_end().len();
-        return Some(("Insert `;`".to_string(), TextEdit::new(text.range(end..end), ";".to_string())));
+        return Some(("Insert `;`".to_string(), vec![TextEdit::new(text.range(end..end), ";".to_string())]));
     }
     None
 }
@@ -283,4 +286,14 @@ pub fn lenses(text: &Text, params: &CodeLensParams, command: &str) -> Result<Vec
         data: None,
     };
     Ok(spans.map(lens).collect())
+}
+
+/// "check", above all of a document whose parts are not known.
+pub fn lens_of_all(uri: &Uri, command: &str) -> Vec<CodeLens> {
+    let command = Command {
+        title: "check".to_string(),
+        command: command.to_string(),
+        arguments: Some(vec![Value::String(uri.as_str().to_string())]),
+    };
+    vec![CodeLens { range: lsp_types::Range::default(), command: Some(command), data: None }]
 }

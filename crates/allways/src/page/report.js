@@ -30,6 +30,12 @@ const Allways = (() => {
       make("p", { class: "quiet" }, [...story.details, story.time].join(" · ")));
   }
 
+  // What was assumed, and what is not followed.
+  function remarks(story) {
+    return make("section", { "aria-label": "Warnings" }, make("h2", {}, "Warnings"),
+      make("ul", {}, ...story.warnings.map((warning) => make("li", {}, warning))));
+  }
+
   // The program, line by line. `here` marks a line, `wrong` the one that is violated.
   function sourceView(text, wrong) {
     const list = make("ol", { class: "source" });
@@ -53,14 +59,26 @@ const Allways = (() => {
     return { section: make("section", {}, make("h2", {}, "Program"), box), mark };
   }
 
-  // Scrolls a box, and nothing else, until a row in it is seen.
-  function reveal(box, row) {
-    const top = row.offsetTop - box.offsetTop;
+  // Scrolls a box, and nothing else, until a row in it is seen, and a cell of the row.
+  function reveal(box, row, cell) {
+    const outer = box.getBoundingClientRect(), inner = row.getBoundingClientRect();
+    let { scrollTop: top, scrollLeft: left } = box;
     const margin = Math.min(60, box.clientHeight / 4);
-    if (top < box.scrollTop + margin) box.scrollTop = Math.max(0, top - margin);
-    else if (top + row.offsetHeight > box.scrollTop + box.clientHeight - margin) {
-      box.scrollTop = top + row.offsetHeight - box.clientHeight + margin;
+    const above = inner.top - outer.top + box.scrollTop;
+    if (above < top + margin) top = Math.max(0, above - margin);
+    else if (above + inner.height > top + box.clientHeight - margin) top = above + inner.height - box.clientHeight + margin;
+    if (cell) {
+      const { left: start, width } = cell.getBoundingClientRect();
+      // The number of the step stays where it is.
+      const before = start - outer.left + box.scrollLeft - row.cells[0].offsetWidth;
+      if (before < left) left = before;
+      else {
+        const room = box.clientWidth - row.cells[0].offsetWidth;
+        if (before + width > left + room) left = Math.min(before, before + width - room);
+      }
     }
+    // Both at once: one would end the other, where boxes scroll smoothly.
+    box.scrollTo({ top, left });
   }
 
   // All states of a run; what does not change is shared between them.
@@ -91,9 +109,9 @@ const Allways = (() => {
       ...lanes.map((thread) => make("th", { scope: "col", class: "lane" }, thread == null ? "rule" : run.threads[thread])));
     const body = make("tbody");
     const table = make("table", { class: lanes.length > 6 ? "lanes crowded" : "lanes" },
-      make("caption", { class: "quiet" }, "One column for each thread that moves; a dashed line is a context switch."),
       make("thead", {}, head), body);
-    const lanesBox = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Interleaving" }, table);
+    const legend = make("p", { class: "quiet", id: "legend" }, "One column for each thread that moves; a dashed line is a context switch.");
+    const lanesBox = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Interleaving", "aria-describedby": "legend" }, table);
 
     function row(index) {
       const step = index > 0 ? run.steps[index - 1] : null;
@@ -198,7 +216,7 @@ const Allways = (() => {
       on.disabled = end.disabled = next.disabled = index === last;
       showState(index);
       source.mark(index > 0 ? run.steps[index - 1].line : 0);
-      reveal(lanesBox, fresh);
+      reveal(lanesBox, fresh, fresh.querySelector(".moves"));
     }
 
     function key(event) {
@@ -213,7 +231,7 @@ const Allways = (() => {
     }
 
     const still = run.threads.filter((_, thread) => !moving.includes(thread));
-    const interleaving = make("section", { "aria-label": "Interleaving" }, make("h2", {}, "Interleaving"), controls, lanesBox,
+    const interleaving = make("section", { "aria-label": "Interleaving" }, make("h2", {}, "Interleaving"), controls, legend, lanesBox,
       still.length && moving.length ? make("p", { class: "quiet" }, `Not moving: ${still.join(", ")}`) : null,
       run.notes.length ? make("div", { class: "end" }, ...run.notes.map((note) => make("p", {}, note))) : null);
     const state = make("section", { "aria-label": "State" }, make("h2", {}, "State"), what, changed,
@@ -312,6 +330,7 @@ const Allways = (() => {
     if (listener) document.removeEventListener("keydown", listener);
     listener = null;
     const parts = [header(story)];
+    if (story.warnings.length) parts.push(remarks(story));
     let start = null;
     if (story.run) {
       const view = runView(story);

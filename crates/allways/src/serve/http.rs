@@ -4,7 +4,8 @@
 //! chunks. A client has [`PATIENCE`] for its whole request, however it drips.
 
 use serde::de::DeserializeOwned;
-use std::io::{Read, Write};
+use std::cell::Cell;
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -17,8 +18,11 @@ const HEADERS: usize = 64;
 /// The longest body, in bytes.
 const BODY: usize = 256 << 10;
 
-/// How long a request may take to arrive, and an answer to be taken.
+/// How long a whole request may take to arrive, and a whole answer to be taken.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How much may come after a request before the client counts as gone, in bytes.
+const REST: usize = 64 << 10;
 
 /// What a client asks.
 #[derive(Debug)]
@@ -192,8 +196,9 @@ impl Answer {
             self.kind,
             self.body.len()
         );
-        let _ = stream.set_write_timeout(Some(PATIENCE));
-        let sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&self.body));
+        let deadline = Instant::now() + PATIENCE;
+        let sent = write_until(stream, head.as_bytes(), deadline)
+            .and_then(|()| write_until(stream, &self.body, deadline));
         if sent.is_ok() && self.status != 200 {
             // What is left unread would make the system take back the answer.
             let _ = stream.shutdown(std::net::Shutdown::Write);
@@ -209,19 +214,59 @@ impl Answer {
     }
 }
 
-/// Whether the client has closed the connection.
-pub fn has_gone(stream: &TcpStream) -> bool {
-    let _ = stream.set_read_timeout(Some(Duration::from_millis(1)));
-    let mut byte = [0];
-    match stream.peek(&mut byte) {
-        Ok(length) => length == 0,
-        Err(error) => !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut),
+/// Writes all of it before the deadline, however slowly it is taken: the timeout of a stream is about each call alone.
+fn write_until(mut stream: &TcpStream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_write_timeout(Some(left))?;
+        match stream.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(length) => bytes = &bytes[length..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// A connection whose request was read.
+pub struct Waiting<'a> {
+    stream: &'a TcpStream,
+    /// How much has come after the request, in bytes; it means nothing.
+    rest: Cell<usize>,
+}
+
+impl Waiting<'_> {
+    pub fn new(stream: &TcpStream) -> Waiting<'_> {
+        Waiting { stream, rest: Cell::new(0) }
+    }
+
+    /// Whether the client has closed the connection, or sends more than anybody needs to.
+    pub fn has_gone(&self) -> bool {
+        let _ = self.stream.set_read_timeout(Some(Duration::from_millis(1)));
+        let mut part = [0; 4096];
+        // That it is closed shows only behind what came before.
+        while self.rest.get() < REST {
+            match (&mut &*self.stream).read(&mut part) {
+                Ok(0) => return true,
+                Ok(length) => self.rest.set(self.rest.get() + length),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    return !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+                }
+            }
+        }
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::TcpListener;
 
     fn parsed(text: &str) -> Result<Option<(Request, usize)>, u16> {
         Request::parsed(text.as_bytes()).map_err(|refused| refused.map_or(0, |refused| refused.status))
@@ -238,5 +283,29 @@ mod tests {
         assert_eq!(parsed("\u{0}\u{1}\r\n\r\n").unwrap_err(), 400);
         let many = "A: b\r\n".repeat(HEADERS + 1);
         assert_eq!(parsed(&format!("GET / HTTP/1.1\r\n{many}\r\n")).unwrap_err(), 431);
+    }
+
+    #[test]
+    fn who_takes_an_answer_too_slowly_does_not_get_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut client = TcpStream::connect(listener.local_addr().expect("an address")).expect("connected");
+        let (server, _) = listener.accept().expect("a connection");
+        let taking = std::thread::spawn(move || {
+            let mut part = [0; 4096];
+            let mut taken = 0;
+            while let Ok(length @ 1..) = client.read(&mut part) {
+                taken += length;
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            taken
+        });
+        // More than the system keeps for a client. At this pace it would take a minute.
+        let body = vec![b'x'; 64 << 20];
+        let sent = write_until(&server, &body, Instant::now() + Duration::from_millis(300));
+        assert!(sent.is_err());
+        let _ = server.shutdown(std::net::Shutdown::Both);
+        drop(server);
+        // What the system still keeps is taken, or lost; the thread ends with the test if that takes long.
+        drop(taking);
     }
 }

@@ -50,7 +50,9 @@
     status.textContent = "Checking …";
     try {
       const seconds = Number(by("seconds").value);
-      const answer = await ask("check", { session, program: program.value, threads: by("threads").value.trim(),
+      const rules = hasRules();
+      const answer = await ask("check", { session, program: program.value, notation: by("notation").value,
+        threads: by("threads").value.trim(), init: rules ? by("init").value : "", never: rules ? by("never").value : "",
         deadlock: by("deadlock").checked, timeout: seconds > 0 ? seconds : null });
       if (answer.verdict === "error") {
         errors.replaceChildren(...answer.errors.map(complain));
@@ -59,6 +61,9 @@
       else if (answer.verdict === "refused") status.textContent = `Not checked: ${answer.reason}.`;
       else {
         status.textContent = `${answer.verdict}, after ${answer.time}`;
+        // What the server hears of it is its text, without a name.
+        answer.sentence = answer.sentence.replaceAll("standard input", "this program");
+        answer.file = "this program";
         Allways.show(report, answer);
       }
     } catch (failure) {
@@ -79,8 +84,24 @@
     return new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)));
   }
 
+  // Rules start somewhere, and must avoid something, that is not in their text.
+  const hasRules = () => ["pds", "tts"].includes(by("notation").value);
+
+  function noted() {
+    by("rules").hidden = !hasRules();
+  }
+
+  function choose(notation) {
+    by("notation").value = notation;
+    if (!by("notation").value) by("notation").value = "aw";
+    noted();
+  }
+
   function share() {
-    location.hash = `program=${encode(program.value)}`;
+    const parts = { program: encode(program.value) };
+    if (by("notation").value !== "aw") parts.notation = by("notation").value;
+    if (hasRules()) Object.assign(parts, { init: encode(by("init").value), never: encode(by("never").value) });
+    location.hash = Object.entries(parts).map(([name, value]) => `${name}=${value}`).join("&");
     const told = () => { status.textContent = "The link is in the address bar, and copied."; };
     const kept = () => { status.textContent = "The link is in the address bar."; };
     if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(told, kept);
@@ -88,10 +109,13 @@
   }
 
   function open() {
-    const found = /^#program=([A-Za-z0-9_-]*)$/.exec(location.hash);
-    if (!found) return false;
+    const parts = Object.fromEntries(location.hash.slice(1).split("&").map((part) => part.split("=")));
+    if (parts.program === undefined) return false;
     try {
-      program.value = decode(found[1]);
+      program.value = decode(parts.program);
+      by("init").value = decode(parts.init || "");
+      by("never").value = decode(parts.never || "");
+      choose(parts.notation || "aw");
     } catch {
       status.textContent = "The link has no program.";
       return false;
@@ -109,18 +133,25 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); check(); }
   });
-  fetch("examples").then((answer) => answer.json()).then(({ examples, seconds }) => {
+  by("notation").addEventListener("change", noted);
+  fetch("examples").then((answer) => answer.json()).then(({ examples, notations, seconds }) => {
+    by("notation").append(...notations.map(([value, name]) => Allways.make("option", { value }, name)));
+    const show = ({ name, text, init, never }) => {
+      program.value = text;
+      by("init").value = init;
+      by("never").value = never;
+      choose(name.split(".").pop());
+      number();
+    };
     by("seconds").max = String(seconds);
     by("seconds").value = String(Math.min(10, seconds));
     by("examples").append(...examples.map(({ name }) => Allways.make("option", { value: name }, name)));
     by("examples").addEventListener("change", () => {
       const chosen = examples.find(({ name }) => name === by("examples").value);
-      if (!chosen) return;
-      program.value = chosen.text;
-      number();
+      if (chosen) show(chosen);
     });
     if (!open() && !program.value) {
-      program.value = examples[0].text;
+      show(examples[0]);
       by("examples").value = examples[0].name;
     }
     number();

@@ -46,6 +46,11 @@ impl Server {
         self.child.id()
     }
 
+    /// Waits until it has ended.
+    pub fn wait(&mut self) {
+        let _ = self.child.wait();
+    }
+
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a timeout");
