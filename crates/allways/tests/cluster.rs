@@ -92,6 +92,115 @@ fn what_workers_cannot_do_is_refused_with_the_reason() {
     }
 }
 
+/// What a small check takes, and so many megabytes more: a limit on memory.
+fn little_memory(more: u64) -> u64 {
+    let small = allways("check lock-racy.pds --workers 1 --json").json();
+    small["peak_bytes"].as_u64().expect("a number") + (more << 20)
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).expect("a folder").next().is_none()
+}
+
+/// What does not fit into memory goes to disk, also of a run that goes on from one that ran out of memory. With `ALLWAYS_LONG`, the same
+/// of a proof, its check, and the check of its shards.
+#[test]
+fn states_are_put_on_disk_where_memory_runs_out() {
+    let folder = folder("cluster-spill");
+    let wheel = wheel(&folder, 5, 16);
+    let [proof, place, kept] = ["proof", "place", "kept"].map(|name| folder.join(name).display().to_string());
+    fs::create_dir(&place).expect("a folder");
+    // Its 17^5 states take 21 MB or more. This one is the farthest but for those where threads have gone around: 16 steps of each thread.
+    let check = format!("check {wheel} --no-symmetry --workers 1 --json --target 0|16,16,16,16,16");
+    let short = allways(&format!("{check} --memory {} --checkpoint {kept}", little_memory(8)));
+    assert_eq!(short.code, 5, "{short:?}");
+    assert_eq!(short.json()["reason"], "the memory limit was reached");
+    let spilling = format!("--memory {} --spill {place}", little_memory(14));
+    for more in ["", &format!("--resume {kept}")] {
+        let run = allways(&format!("{check} {spilling} {more}"));
+        let said = run.json();
+        assert_eq!((run.code, &said["steps"]), (10, &80.into()), "{run:?}");
+        assert!(said["workers"][0]["disk_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{said}");
+        assert!(is_empty(Path::new(&place)), "nothing is left");
+    }
+    if std::env::var_os("ALLWAYS_LONG").is_none() {
+        return;
+    }
+    let check = format!("check {wheel} --no-symmetry --workers 1 --json --evidence {proof}");
+    let run = allways(&format!("{check} {spilling}"));
+    let said = run.json();
+    assert_eq!(
+        (run.code, &said["certified"], &said["states"]),
+        (0, &true.into(), &1_419_857.into()),
+        "{run:?}"
+    );
+    assert!(said["workers"][0]["disk_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{said}");
+    let certify = format!("certify {wheel} {proof} --workers 1 --no-target");
+    let again = allways(&format!("{certify} {spilling}"));
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(is_empty(Path::new(&place)));
+}
+
+/// Shards are checked with a place on disk, with the same result.
+#[test]
+fn shards_are_checked_with_a_place_on_disk() {
+    let folder = folder("cluster-certify-spill");
+    let wheel = wheel(&folder, 4, 8);
+    let [proof, place] = ["proof", "place"].map(|name| folder.join(name).display().to_string());
+    let run = allways(&format!(
+        "check {wheel} --no-symmetry --workers 2 --spill {place} --evidence {proof} --json"
+    ));
+    assert_eq!((run.code, &run.json()["states"]), (0, &9_u64.pow(4).into()), "{run:?}");
+    for workers in 1..=3 {
+        let again = allways(&format!("certify {wheel} {proof} --workers {workers} --spill {place}"));
+        assert_eq!(again.code, 0, "{again:?}");
+    }
+    assert!(is_empty(Path::new(&place)));
+    let nowhere = allways(&format!("certify {wheel} {proof} --workers 1 --spill {wheel}"));
+    assert_eq!(nowhere.code, 2, "{nowhere:?}");
+    assert!(nowhere.err.contains("it is no folder"), "{nowhere:?}");
+    // A shard that is not what it was is rejected.
+    let shard = format!("{proof}.0");
+    let bytes = fs::read(&shard).expect("it was written");
+    fs::write(&shard, &bytes[..bytes.len() - 40]).expect("it can be written");
+    let less = allways(&format!("certify {wheel} {proof} --workers 2 --spill {place}"));
+    assert_eq!(less.code, 20, "{less:?}");
+}
+
+#[test]
+fn a_place_for_states_that_cannot_be_used_is_named() {
+    let folder = folder("cluster-no-place");
+    let file = file(&folder, "file", "");
+    let run = allways(&format!("check lock-racy.pds --workers 1 --spill {file}"));
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains(&file) && run.err.contains("it is no folder"), "{run:?}");
+    // A disk that is full: a small one, in a namespace where it can be mounted.
+    let (wheel, memory) = (wheel(&folder, 5, 16), little_memory(14));
+    let place = folder.join("place");
+    fs::create_dir(&place).expect("a folder");
+    let check = format!(
+        "{} check {wheel} --no-symmetry --workers 1 --memory {memory} --spill {} --json",
+        env!("CARGO_BIN_EXE_allways"),
+        place.display()
+    );
+    let mount = format!("mount -t tmpfs -o size=256k none {} || exit 77; exec {check}", place.display());
+    let run = std::process::Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &mount])
+        .output();
+    match run {
+        Ok(output) if output.status.code() == Some(5) => {
+            let said = Run::of(output).json();
+            let why = said["reason"].as_str().unwrap_or_default();
+            assert!(why.contains("cannot keep states in") && why.contains("No space left"), "{said}");
+        }
+        Ok(output) if matches!(output.status.code(), Some(1 | 77)) => {
+            eprintln!("skipped: a full disk: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(output) => panic!("{output:?}"),
+        Err(error) => eprintln!("skipped: a full disk: unshare does not run here: {error}"),
+    }
+}
+
 /// Starts processes for a file, each with a file of its own for what it prints.
 fn start(folder: &Path, processes: usize, check: &str) -> Vec<Child> {
     let taken: Vec<std::net::TcpListener> =
