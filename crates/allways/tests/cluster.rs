@@ -303,7 +303,8 @@ fn four_hosts_in_network_namespaces() {
     assert_eq!(resumed.json()["states"], 1_419_857);
 }
 
-/// Every program of the corpus that `free` decides within a moment. With `ALLWAYS_LONG`, for longer, and by 1, 2, 3 and 4 workers each.
+/// Every program of the corpus that `free` decides within a moment. With `ALLWAYS_LONG`, for longer, and by 1, 2, 3 and 4 workers each, in
+/// threads and in processes that are started as users start them.
 #[test]
 fn programs_of_the_corpus() {
     use allways::{Budget, Engine, Options, Verdict, load};
@@ -321,11 +322,12 @@ fn programs_of_the_corpus() {
         .filter(|path| path.extension().is_some_and(|ending| ending == "aw"))
         .collect();
     paths.sort();
-    let (mut decided, mut wrong) = (0, 0);
+    let (mut decided, mut wrong, mut in_processes) = (0, 0, 0);
     for (index, path) in paths.iter().enumerate() {
         let Ok(loaded) = load(path, &Options::default(), &Budget::unlimited()) else { continue };
         let mut task = loaded.task;
-        if task.is_open() {
+        let opened = task.is_open();
+        if opened {
             task.threads = "2".parse().expect("a number of threads");
         }
         let question = Question { no_symmetry: index % 2 == 0, ..Question::default() };
@@ -354,9 +356,62 @@ fn programs_of_the_corpus() {
             let cluster = Cluster::new(Settings::threads(workers));
             let found = said(&cluster, &Budget::unlimited());
             assert_eq!(found, Some(expected), "{}, {workers} workers", path.display());
+            if long {
+                let symmetry = if question.no_symmetry { "--no-symmetry" } else { "" };
+                let threads = if opened { "--threads 2" } else { "" };
+                let options = format!("{} {symmetry} {threads} --quiet", path.display());
+                let run = allways(&format!("cluster {options} --processes {workers} --json --stats")).json();
+                let steps = expected.0.map_or(Value::Null, Value::from);
+                let verdict = if expected.0.is_some() { "unsafe" } else { "safe" };
+                assert_eq!(run["verdict"], verdict, "{options}, {workers} processes: {run}");
+                // A trace of the program may be told in more steps than the search took; states are counted as they are stored.
+                if let Some(states) = expected.1 {
+                    assert_eq!(run["stored_states"], states, "{options}, {workers} processes: {run}");
+                }
+                in_processes +=
+                    usize::from(run["certified"] == true && (steps.is_null() || run["steps"].is_u64()));
+            }
         }
     }
+    println!("{decided} programs, {wrong} of them wrong; {in_processes} runs in processes");
     assert!(decided > 100 && wrong > 20, "{decided} decided, {wrong} of them wrong");
+    assert!(
+        !long || in_processes == 4 * decided,
+        "{in_processes} certified in processes of {decided} programs"
+    );
+}
+
+/// What a run of the program says that must not depend on who says it.
+fn said(arguments: &str) -> (i32, [Value; 4]) {
+    let run = allways(&format!("{arguments} --json --stats"));
+    let answer = run.json();
+    let states = if answer["verdict"] == "safe" { answer["stored_states"].clone() } else { Value::Null };
+    (run.code, [answer["verdict"].clone(), answer["certified"].clone(), answer["steps"].clone(), states])
+}
+
+/// Random systems, by processes that are started as users start them; `ALLWAYS_RANDOM` sets how many.
+#[test]
+fn random_systems_in_processes() {
+    use allways_testkit::random;
+    let folder = folder("cluster-random");
+    let mut verdicts = std::collections::BTreeMap::new();
+    for seed in random::seeds(6) {
+        let system = random::system(seed, random::SMALL);
+        let path = file(&folder, "random.pds", allways_lang::pds::write(&system));
+        file(&folder, "random.init", allways_model::notation::show_state(&system, &system.initial));
+        let threads = system.threads.len();
+        let top = |thread: usize| if (seed >> thread) % 3 == 0 { "*" } else { ["0", "1"][thread % 2] };
+        let target = format!("*|{}", (0..threads).map(top).collect::<Vec<_>>().join(","));
+        let property = if seed % 3 == 0 { "--deadlock".to_string() } else { format!("--target {target}") };
+        let options = format!("{path} {property} --max-depth 3 --no-symmetry --quiet");
+        let free = said(&format!("check {options} --engine free"));
+        *verdicts.entry(free.1[0].to_string()).or_insert(0) += 1;
+        for processes in 1..=4 {
+            let found = said(&format!("cluster {options} --processes {processes}"));
+            assert_eq!(found, free, "system {seed}, {property}, {processes} processes");
+        }
+    }
+    println!("{verdicts:?}");
 }
 
 /// Without its feature, nothing of timely is in the program.
