@@ -92,6 +92,115 @@ fn what_workers_cannot_do_is_refused_with_the_reason() {
     }
 }
 
+/// What a small check takes, and so many megabytes more: a limit on memory.
+fn little_memory(more: u64) -> u64 {
+    let small = allways("check lock-racy.pds --workers 1 --json").json();
+    small["peak_bytes"].as_u64().expect("a number") + (more << 20)
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).expect("a folder").next().is_none()
+}
+
+/// What does not fit into memory goes to disk, also of a run that goes on from one that ran out of memory. With `ALLWAYS_LONG`, the same
+/// of a proof, its check, and the check of its shards.
+#[test]
+fn states_are_put_on_disk_where_memory_runs_out() {
+    let folder = folder("cluster-spill");
+    let wheel = wheel(&folder, 5, 16);
+    let [proof, place, kept] = ["proof", "place", "kept"].map(|name| folder.join(name).display().to_string());
+    fs::create_dir(&place).expect("a folder");
+    // Its 17^5 states take 21 MB or more. This one is the farthest but for those where threads have gone around: 16 steps of each thread.
+    let check = format!("check {wheel} --no-symmetry --workers 1 --json --target 0|16,16,16,16,16");
+    let short = allways(&format!("{check} --memory {} --checkpoint {kept}", little_memory(8)));
+    assert_eq!(short.code, 5, "{short:?}");
+    assert_eq!(short.json()["reason"], "the memory limit was reached");
+    let spilling = format!("--memory {} --spill {place}", little_memory(14));
+    for more in ["", &format!("--resume {kept}")] {
+        let run = allways(&format!("{check} {spilling} {more}"));
+        let said = run.json();
+        assert_eq!((run.code, &said["steps"]), (10, &80.into()), "{run:?}");
+        assert!(said["workers"][0]["disk_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{said}");
+        assert!(is_empty(Path::new(&place)), "nothing is left");
+    }
+    if std::env::var_os("ALLWAYS_LONG").is_none() {
+        return;
+    }
+    let check = format!("check {wheel} --no-symmetry --workers 1 --json --evidence {proof}");
+    let run = allways(&format!("{check} {spilling}"));
+    let said = run.json();
+    assert_eq!(
+        (run.code, &said["certified"], &said["states"]),
+        (0, &true.into(), &1_419_857.into()),
+        "{run:?}"
+    );
+    assert!(said["workers"][0]["disk_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{said}");
+    let certify = format!("certify {wheel} {proof} --workers 1 --no-target");
+    let again = allways(&format!("{certify} {spilling}"));
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(is_empty(Path::new(&place)));
+}
+
+/// Shards are checked with a place on disk, with the same result.
+#[test]
+fn shards_are_checked_with_a_place_on_disk() {
+    let folder = folder("cluster-certify-spill");
+    let wheel = wheel(&folder, 4, 8);
+    let [proof, place] = ["proof", "place"].map(|name| folder.join(name).display().to_string());
+    let run = allways(&format!(
+        "check {wheel} --no-symmetry --workers 2 --spill {place} --evidence {proof} --json"
+    ));
+    assert_eq!((run.code, &run.json()["states"]), (0, &9_u64.pow(4).into()), "{run:?}");
+    for workers in 1..=3 {
+        let again = allways(&format!("certify {wheel} {proof} --workers {workers} --spill {place}"));
+        assert_eq!(again.code, 0, "{again:?}");
+    }
+    assert!(is_empty(Path::new(&place)));
+    let nowhere = allways(&format!("certify {wheel} {proof} --workers 1 --spill {wheel}"));
+    assert_eq!(nowhere.code, 2, "{nowhere:?}");
+    assert!(nowhere.err.contains("it is no folder"), "{nowhere:?}");
+    // A shard that is not what it was is rejected.
+    let shard = format!("{proof}.0");
+    let bytes = fs::read(&shard).expect("it was written");
+    fs::write(&shard, &bytes[..bytes.len() - 40]).expect("it can be written");
+    let less = allways(&format!("certify {wheel} {proof} --workers 2 --spill {place}"));
+    assert_eq!(less.code, 20, "{less:?}");
+}
+
+#[test]
+fn a_place_for_states_that_cannot_be_used_is_named() {
+    let folder = folder("cluster-no-place");
+    let file = file(&folder, "file", "");
+    let run = allways(&format!("check lock-racy.pds --workers 1 --spill {file}"));
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains(&file) && run.err.contains("it is no folder"), "{run:?}");
+    // A disk that is full: a small one, in a namespace where it can be mounted.
+    let (wheel, memory) = (wheel(&folder, 5, 16), little_memory(14));
+    let place = folder.join("place");
+    fs::create_dir(&place).expect("a folder");
+    let check = format!(
+        "{} check {wheel} --no-symmetry --workers 1 --memory {memory} --spill {} --json",
+        env!("CARGO_BIN_EXE_allways"),
+        place.display()
+    );
+    let mount = format!("mount -t tmpfs -o size=256k none {} || exit 77; exec {check}", place.display());
+    let run = std::process::Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &mount])
+        .output();
+    match run {
+        Ok(output) if output.status.code() == Some(5) => {
+            let said = Run::of(output).json();
+            let why = said["reason"].as_str().unwrap_or_default();
+            assert!(why.contains("cannot keep states in") && why.contains("No space left"), "{said}");
+        }
+        Ok(output) if matches!(output.status.code(), Some(1 | 77)) => {
+            eprintln!("skipped: a full disk: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(output) => panic!("{output:?}"),
+        Err(error) => eprintln!("skipped: a full disk: unshare does not run here: {error}"),
+    }
+}
+
 /// Starts processes for a file, each with a file of its own for what it prints.
 fn start(folder: &Path, processes: usize, check: &str) -> Vec<Child> {
     let taken: Vec<std::net::TcpListener> =
@@ -194,7 +303,8 @@ fn four_hosts_in_network_namespaces() {
     assert_eq!(resumed.json()["states"], 1_419_857);
 }
 
-/// Every program of the corpus that `free` decides within a moment. With `ALLWAYS_LONG`, for longer, and by 1, 2, 3 and 4 workers each.
+/// Every program of the corpus that `free` decides within a moment. With `ALLWAYS_LONG`, for longer, and by 1, 2, 3 and 4 workers each, in
+/// threads and in processes that are started as users start them.
 #[test]
 fn programs_of_the_corpus() {
     use allways::{Budget, Engine, Options, Verdict, load};
@@ -212,11 +322,12 @@ fn programs_of_the_corpus() {
         .filter(|path| path.extension().is_some_and(|ending| ending == "aw"))
         .collect();
     paths.sort();
-    let (mut decided, mut wrong) = (0, 0);
+    let (mut decided, mut wrong, mut in_processes) = (0, 0, 0);
     for (index, path) in paths.iter().enumerate() {
         let Ok(loaded) = load(path, &Options::default(), &Budget::unlimited()) else { continue };
         let mut task = loaded.task;
-        if task.is_open() {
+        let opened = task.is_open();
+        if opened {
             task.threads = "2".parse().expect("a number of threads");
         }
         let question = Question { no_symmetry: index % 2 == 0, ..Question::default() };
@@ -245,9 +356,62 @@ fn programs_of_the_corpus() {
             let cluster = Cluster::new(Settings::threads(workers));
             let found = said(&cluster, &Budget::unlimited());
             assert_eq!(found, Some(expected), "{}, {workers} workers", path.display());
+            if long {
+                let symmetry = if question.no_symmetry { "--no-symmetry" } else { "" };
+                let threads = if opened { "--threads 2" } else { "" };
+                let options = format!("{} {symmetry} {threads} --quiet", path.display());
+                let run = allways(&format!("cluster {options} --processes {workers} --json --stats")).json();
+                let steps = expected.0.map_or(Value::Null, Value::from);
+                let verdict = if expected.0.is_some() { "unsafe" } else { "safe" };
+                assert_eq!(run["verdict"], verdict, "{options}, {workers} processes: {run}");
+                // A trace of the program may be told in more steps than the search took; states are counted as they are stored.
+                if let Some(states) = expected.1 {
+                    assert_eq!(run["stored_states"], states, "{options}, {workers} processes: {run}");
+                }
+                in_processes +=
+                    usize::from(run["certified"] == true && (steps.is_null() || run["steps"].is_u64()));
+            }
         }
     }
+    println!("{decided} programs, {wrong} of them wrong; {in_processes} runs in processes");
     assert!(decided > 100 && wrong > 20, "{decided} decided, {wrong} of them wrong");
+    assert!(
+        !long || in_processes == 4 * decided,
+        "{in_processes} certified in processes of {decided} programs"
+    );
+}
+
+/// What a run of the program says that must not depend on who says it.
+fn said(arguments: &str) -> (i32, [Value; 4]) {
+    let run = allways(&format!("{arguments} --json --stats"));
+    let answer = run.json();
+    let states = if answer["verdict"] == "safe" { answer["stored_states"].clone() } else { Value::Null };
+    (run.code, [answer["verdict"].clone(), answer["certified"].clone(), answer["steps"].clone(), states])
+}
+
+/// Random systems, by processes that are started as users start them; `ALLWAYS_RANDOM` sets how many.
+#[test]
+fn random_systems_in_processes() {
+    use allways_testkit::random;
+    let folder = folder("cluster-random");
+    let mut verdicts = std::collections::BTreeMap::new();
+    for seed in random::seeds(6) {
+        let system = random::system(seed, random::SMALL);
+        let path = file(&folder, "random.pds", allways_lang::pds::write(&system));
+        file(&folder, "random.init", allways_model::notation::show_state(&system, &system.initial));
+        let threads = system.threads.len();
+        let top = |thread: usize| if (seed >> thread) % 3 == 0 { "*" } else { ["0", "1"][thread % 2] };
+        let target = format!("*|{}", (0..threads).map(top).collect::<Vec<_>>().join(","));
+        let property = if seed % 3 == 0 { "--deadlock".to_string() } else { format!("--target {target}") };
+        let options = format!("{path} {property} --max-depth 3 --no-symmetry --quiet");
+        let free = said(&format!("check {options} --engine free"));
+        *verdicts.entry(free.1[0].to_string()).or_insert(0) += 1;
+        for processes in 1..=4 {
+            let found = said(&format!("cluster {options} --processes {processes}"));
+            assert_eq!(found, free, "system {seed}, {property}, {processes} processes");
+        }
+    }
+    println!("{verdicts:?}");
 }
 
 /// Without its feature, nothing of timely is in the program.

@@ -4,8 +4,9 @@
 //! program: `free`, then one worker, then two. With a COST, rules are dearer: each state takes so many microseconds more.
 //! `6,16` has 24,137,569 states and `5,40` has 115,856,201; `scripts/workers` has all that is in docs/figures.md.
 //!
-//! With `SPILL=DIR` in the environment, two workers do it once more with a tenth of the memory that the states of one worker took,
-//! for the whole process, and the rest on disk: bytes a state are then those on disk, and the most that was resident is printed.
+//! With `SPILL=DIR` in the environment, two workers do it once more with a tenth of the memory that the states of one worker took (but not
+//! less than [`LEAST`]), for the whole of a process of their own, and the rest on disk: bytes a state are then those on disk, and the most
+//! that was resident is printed.
 //!
 //! Columns: seconds on the clock of the search, and of the check of what was found; seconds of the processor of both, since the machine may have other
 //! things to do; states a second of the search; bytes a state; of how many bytes each worker held how much, as a share of the sum;
@@ -22,9 +23,13 @@ use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{Explicit, Pushdown, Rule, Shared, State, Symbol};
 use allways_model::symmetry::Kinds;
 use allways_testkit::{corpus, families};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+/// The least limit on memory of a run on disk, in bytes: what is on its way takes some megabytes for each worker.
+const LEAST: f64 = 40e6;
 
 /// A wheel that is measured.
 struct Wheel {
@@ -66,6 +71,10 @@ fn main() {
         true => [(5, 12), (6, 8), (6, 12)].map(|(threads, k)| Wheel { threads, k, cost: 0.0 }).into(),
         false => given,
     };
+    // A run on disk in a process of its own goes on with the table.
+    if number("LIMIT").is_some() {
+        return wheels.iter().for_each(measure);
+    }
     println!(
         "| system | states | by | search s | check s | cpu s | M states/s | B/state | share of each | of one worker |"
     );
@@ -102,6 +111,31 @@ fn measure(wheel: &Wheel) {
     let property = Property { bad: vec![unreachable(threads)], deadlock: !cost.is_zero() };
     let system: Arc<dyn Pushdown + Send + Sync> = Arc::new(Dear { system, cost });
     let question = Question { no_symmetry: true, property: property.clone(), ..Question::default() };
+    let plan = |settings: Settings| Plan {
+        system: system.clone(),
+        property: property.clone(),
+        kinds: kinds.clone(),
+        max_depth: None,
+        task: 0,
+        settings,
+        job: Job::Search,
+    };
+    let disk = std::env::var_os("SPILL").map(|folder| Spill { folder: folder.into(), states: None });
+    if let (Some(disk), Some(limit)) = (&disk, number("LIMIT")) {
+        let peak = AtomicUsize::new(0);
+        let used = || {
+            let now = resident();
+            peak.fetch_max(now, Ordering::Relaxed);
+            now
+        };
+        let budget = Budget::unlimited().with_memory(Some(limit as usize), &used);
+        let settings = Settings { spill: Some(disk.clone()), ..Settings::threads(2) };
+        let row = Row { alone: number("ALONE"), ..by_workers(plan(settings), &budget, states) };
+        print(wheel, states, &row);
+        let most = peak.load(Ordering::Relaxed) as f64 / 1e6;
+        println!("| | | memory: limit {:.0} MB, at most {most:.0} MB resident | | | | | | | |", limit / 1e6);
+        return;
+    }
     let budget = Budget::unlimited();
     let (start, before) = (Instant::now(), processor_time());
     let mut space = Space::unobserved(&*system, kinds.clone(), &question, &budget);
@@ -118,56 +152,45 @@ fn measure(wheel: &Wheel) {
     };
     print(wheel, states, &row);
     drop(space);
-    let peak = AtomicUsize::new(0);
-    let used = || {
-        let now = resident();
-        peak.fetch_max(now, Ordering::Relaxed);
-        now
-    };
-    let (mut needed, mut alone) = (0.0, None);
-    let disk = std::env::var_os("SPILL").map(|folder| Spill { folder: folder.into(), states: None });
-    let runs = [Some((1, None)), Some((2, None)), disk.map(|disk| (2, Some(disk)))];
-    for (workers, spill) in runs.into_iter().flatten() {
-        let on_disk = spill.is_some();
-        let plan = Plan {
-            system: system.clone(),
-            property: property.clone(),
-            kinds: kinds.clone(),
-            max_depth: None,
-            task: 0,
-            settings: Settings { spill, ..Settings::threads(workers) },
-            job: Job::Search,
-        };
-        let budget = match on_disk {
-            true => Budget::unlimited().with_memory(Some((needed / 10.0) as usize), &used),
-            false => Budget::unlimited(),
-        };
-        let (start, before) = (Instant::now(), processor_time());
-        let Ended { finding, .. } = run(plan, &budget);
-        let (took, processor) = (start.elapsed(), processor_time() - before);
-        let finding = finding.expect("the limits are enough");
-        assert!(matches!(finding.claim, Claim::Safe(_)), "{:?}", finding.claim);
-        assert_eq!(finding.shares.iter().map(|share| share.states as f64).sum::<f64>(), states);
-        let held = |share: &Share| if on_disk { share.disk_bytes } else { share.bytes };
-        let split: Vec<u64> = finding.shares.iter().map(held).collect();
-        let bytes = split.iter().sum::<u64>() as f64;
-        let check = finding.checking.as_secs_f64();
-        if workers == 1 {
-            (needed, alone) = (bytes, Some(took.as_secs_f64()));
-        }
-        let by = match (workers, on_disk) {
-            (_, true) => "2 workers, on disk".to_string(),
-            (1, _) => "1 worker".to_string(),
-            _ => format!("{workers} workers"),
-        };
-        let search = took.as_secs_f64() - check;
-        let alone = alone.filter(|_| workers > 1);
-        print(wheel, states, &Row { by, search, check: Some(check), processor, bytes, split, alone });
-        if on_disk {
-            let [limit, most] = [needed / 10.0, peak.load(Ordering::Relaxed) as f64].map(|bytes| bytes / 1e6);
-            println!("| | | memory: limit {limit:.0} MB, at most {most:.0} MB resident | | | | | | | |");
-        }
+    let one = by_workers(plan(Settings::threads(1)), &budget, states);
+    print(wheel, states, &one);
+    let alone = one.search + one.check.unwrap_or_default();
+    let two = by_workers(plan(Settings::threads(2)), &budget, states);
+    print(wheel, states, &Row { alone: Some(alone), ..two });
+    if disk.is_some() {
+        // What was freed here may still be resident: in a process of its own, all of the limit is left.
+        let mut again = Command::new(std::env::current_exe().expect("this program"));
+        again.arg(format!("{threads},{k},{}", wheel.cost)).env("ALONE", alone.to_string());
+        again.env("LIMIT", (one.bytes / 10.0).max(LEAST).to_string());
+        assert!(again.status().expect("it starts").success());
     }
+}
+
+/// A number in the environment.
+fn number(name: &str) -> Option<f64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// What workers take.
+fn by_workers(plan: Plan, budget: &Budget, states: f64) -> Row {
+    let (workers, on_disk) = (plan.settings.workers, plan.settings.spill.is_some());
+    let (start, before) = (Instant::now(), processor_time());
+    let Ended { finding, .. } = run(plan, budget);
+    let (took, processor) = (start.elapsed(), processor_time() - before);
+    let finding = finding.expect("the limits are enough");
+    assert!(matches!(finding.claim, Claim::Safe(_)), "{:?}", finding.claim);
+    assert_eq!(finding.shares.iter().map(|share| share.states as f64).sum::<f64>(), states);
+    let held = |share: &Share| if on_disk { share.disk_bytes } else { share.bytes };
+    let split: Vec<u64> = finding.shares.iter().map(held).collect();
+    let bytes = split.iter().sum::<u64>() as f64;
+    let check = finding.checking.as_secs_f64();
+    let by = match (workers, on_disk) {
+        (_, true) => "2 workers, on disk".to_string(),
+        (1, _) => "1 worker".to_string(),
+        _ => format!("{workers} workers"),
+    };
+    let search = took.as_secs_f64() - check;
+    Row { by, search, check: Some(check), processor, bytes, split, alone: None }
 }
 
 /// Bytes that are resident, where `/proc` says so.

@@ -307,7 +307,11 @@ impl<'f, 'c> Spreading<'f, 'c> {
         *sent += 1;
         if *sent % CHUNK == 0 {
             if let Held::Memory(set) = &shelf.held {
-                shelf.control.room_for(set.held() / 8)?;
+                let more = set.held() / 8;
+                match shelf.place.take_if(|_| !shelf.control.has_room(more)) {
+                    Some(place) => shelf.move_to_disk(&place)?,
+                    None => shelf.control.room_for(more)?,
+                }
             }
             post.turn(worker, &mut |state| shelf.list(state))?;
         }

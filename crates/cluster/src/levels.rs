@@ -194,6 +194,11 @@ impl Levels {
         self.spill.is_some() && self.states.bytes() > self.room.bytes / 4
     }
 
+    /// Whether so many bytes more are well within what may be held in memory, and the rest is on disk.
+    pub fn has_room(&self, more: usize) -> bool {
+        self.spill.is_some() && self.states.bytes().saturating_add(more) <= self.room.bytes / 2
+    }
+
     /// Puts all that is in memory on disk, but for what has arrived of the level that is being filled if that is little.
     pub fn shrink(&mut self) -> io::Result<()> {
         let Some(filled) = self.depth.checked_sub(self.first) else { return Ok(()) };

@@ -24,6 +24,9 @@ use timely::{CommunicationConfig, WorkerConfig};
 /// How often limits are looked at.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// How long more memory than the limit may be resident if workers have a disk to put states on: it takes them a moment.
+const SPILLING: Duration = Duration::from_secs(3);
+
 /// How long workers that were stopped are waited for, and how long connections are given to say the last word.
 const GRACE: Duration = Duration::from_secs(2);
 const CLOSING: Duration = Duration::from_secs(5);
@@ -76,7 +79,9 @@ pub fn run(plan: Plan, budget: &Budget) -> Ended {
         }
     };
     // Workers divide what is left when they start.
-    watch(&control, process, workers, budget);
+    if let Err(reason) = watch(&control, process, workers, budget) {
+        control.stop(reason);
+    }
     let (sender, receiver) = channel::<Reported>();
     let (inside, plan) = (Arc::clone(&control), Arc::new(plan));
     let started = execute_from(builders, others, WorkerConfig::default(), move |worker| {
@@ -104,6 +109,8 @@ pub fn run(plan: Plan, budget: &Budget) -> Ended {
     let mut finding = None;
     let mut left = workers;
     let mut stopped: Option<Instant> = None;
+    let mut over: Option<Instant> = None;
+    let patience = if settings.spill.is_some() { SPILLING } else { Duration::ZERO };
     while left > 0 {
         match receiver.recv_timeout(LOOK) {
             Ok((_, done)) => {
@@ -113,7 +120,11 @@ pub fn run(plan: Plan, budget: &Budget) -> Ended {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        watch(&control, process, workers, budget);
+        match watch(&control, process, workers, budget) {
+            Ok(()) => over = None,
+            Err(StopReason::Memory) if over.get_or_insert_with(Instant::now).elapsed() < patience => {}
+            Err(reason) => control.stop(reason),
+        }
         if control.check().is_err() && stopped.get_or_insert_with(Instant::now).elapsed() > GRACE {
             break;
         }
@@ -138,7 +149,7 @@ pub fn run(plan: Plan, budget: &Budget) -> Ended {
 }
 
 /// Looks at the limits for the workers, and says how far they have come.
-fn watch(control: &Control, process: usize, workers: usize, budget: &Budget) {
+fn watch(control: &Control, process: usize, workers: usize, budget: &Budget) -> Result<(), StopReason> {
     if let Some(left) = budget.memory_left() {
         control.set_memory_left(left / workers);
     }
@@ -153,9 +164,7 @@ fn watch(control: &Control, process: usize, workers: usize, budget: &Budget) {
         skew: if mean > 0.0 { largest / mean } else { 1.0 },
     };
     let progress = Progress { states: states as usize, images, spread: Some(spread), ..Progress::default() };
-    if let Err(reason) = budget.tick(&progress) {
-        control.stop(reason);
-    }
+    budget.tick(&progress)
 }
 
 /// Lets connections send what is left. Whether they could changes nothing any more.

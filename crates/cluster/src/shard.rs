@@ -486,6 +486,9 @@ impl<'a> Shard<'a> {
             let shrunk = self.levels.shrink();
             self.on_disk(shrunk)?;
         }
-        self.control.room_for(growth(self))
+        // What was freed may be resident for a while, and is used again: with a disk, what is held counts. If more than the limit stays
+        // resident all the same, whoever looks at the limits stops it.
+        let growth = growth(self);
+        if self.levels.has_room(growth) { self.control.check() } else { self.control.room_for(growth) }
     }
 }

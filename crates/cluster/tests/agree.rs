@@ -56,9 +56,10 @@ fn processes_with_several_workers_each() {
     }
 }
 
-/// Every finite system of the corpus, with each of its properties.
+/// Every finite system of the corpus, with each of its properties; with `ALLWAYS_LONG`, behind connections as well.
 #[test]
 fn the_corpus() {
+    let long = std::env::var_os("ALLWAYS_LONG").is_some();
     let mut finite = 0;
     for entry in corpus::entries(&corpus::folder()) {
         let Some(Count::Finite(states)) = entry.concrete else { continue };
@@ -76,6 +77,12 @@ fn the_corpus() {
                 for workers in 1..=4 {
                     let name = &entry.name;
                     assert_eq!(in_threads(&task, &question, workers), expected, "{name}, {workers} workers");
+                    let behind =
+                        if long { behind_connections(&task, &question, workers, 1) } else { Vec::new() };
+                    assert!(
+                        behind.iter().all(|said| *said == expected),
+                        "{name}, {workers} processes: {behind:?}"
+                    );
                 }
             }
         }

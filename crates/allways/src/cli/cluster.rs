@@ -82,7 +82,11 @@ mod able {
         match Disk::try_out(folder) {
             Ok(()) => Ok(Spill { folder: folder.to_path_buf(), states: None }),
             Err(error) => {
-                let what = format!("cannot write to {}: {error}", folder.display());
+                let why = match folder.exists() && !folder.is_dir() {
+                    true => "it is no folder".to_string(),
+                    false => error.to_string(),
+                };
+                let what = format!("cannot write to {}: {why}", folder.display());
                 Err(Failure::Usage(what, "give --spill a folder that can be written to".to_string()))
             }
         }

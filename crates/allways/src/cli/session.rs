@@ -173,10 +173,14 @@ impl Session {
         let mut passed = None;
         self.budgeted(|budget| {
             loop {
-                if let Err(reason) = budget.check() {
-                    let since = *passed.get_or_insert_with(Instant::now);
-                    if since.elapsed() >= late(&reason) {
-                        return Err(reason);
+                match budget.check() {
+                    // Memory may have been freed since.
+                    Ok(()) => passed = None,
+                    Err(reason) => {
+                        let since = *passed.get_or_insert_with(Instant::now);
+                        if since.elapsed() >= late(&reason) {
+                            return Err(reason);
+                        }
                     }
                 }
                 match receiver.recv_timeout((started.elapsed() / 16).clamp(LOOK, SELDOM)) {
