@@ -16,6 +16,8 @@ use std::time::Duration;
 /// | [`schedules`](Check::schedules) | `ALLWAYS_TEST_SCHEDULES` | 10000 |
 /// | [`steps`](Check::steps) | `ALLWAYS_TEST_STEPS` | 20000 |
 /// | [`time`](Check::time) | `ALLWAYS_TEST_TIME`, as `90s`, `500ms` or `5m` | none |
+/// | [`cores`](Check::cores) | `ALLWAYS_TEST_CORES` | 1 |
+/// | [`resume`](Check::resume) | `ALLWAYS_TEST_RESUME`, a file | none |
 ///
 /// A limit that the test sets itself wins over the environment. `none` in a variable removes a limit (not that of steps).
 ///
@@ -67,6 +69,8 @@ impl Check {
                 stack: 0xf000,
                 reduce: true,
                 weak: false,
+                cores: variable("CORES", number, Some(1)).unwrap_or(1).max(1) as usize,
+                resume: std::env::var_os("ALLWAYS_TEST_RESUME").map(Into::into),
             },
             all: false,
         }
@@ -145,6 +149,20 @@ impl Check {
         self
     }
 
+    /// Runs so many schedules at the same time, on threads of their own; what comes out is the same as on one. What tests share
+    /// outside of the closure, such as statics, they then share between these threads.
+    pub fn cores(mut self, cores: usize) -> Check {
+        self.settings.cores = cores.max(1);
+        self
+    }
+
+    /// If a limit of time or schedules ends the search, writes to this file how far it has come; the next time it goes on
+    /// from there. The file is for one test, and for the program as it is.
+    pub fn resume(mut self, file: impl Into<std::path::PathBuf>) -> Check {
+        self.settings.resume = Some(file.into());
+        self
+    }
+
     /// The size of each task's stack in bytes; 61440 if not set.
     pub fn stack(mut self, bytes: usize) -> Check {
         self.settings.stack = bytes;
@@ -183,7 +201,7 @@ impl Check {
         F: Fn() + Send + Sync + 'static,
     {
         let test = Arc::new(test);
-        driver::execute(Session::search(self.settings.clone()), &test)
+        driver::search(self.settings.clone(), &test)
     }
 
     /// Runs one schedule, the one that a failure has printed.

@@ -6,20 +6,34 @@
 use crate::alloc;
 use crate::crash;
 use crate::facade;
+use crate::parallel;
 use crate::picture::picture;
 use crate::quiet::{self, Panic};
 use crate::recording::{Recording, Step, Story};
 use crate::replay::Recipe;
 use crate::report::{Delay, Failure, FailureKind, Outcome, Report, StopReason};
-use crate::scheduler::{DelayScheduler, End, Session};
+use crate::scheduler::{DelayScheduler, End, Session, Settings};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Taking a backtrace needs room on the stack of a task.
 const RECORDING_STACK: usize = 0x40000;
+
+/// Searches, on one core or on several, and tells what came out.
+pub(crate) fn search<F>(settings: Settings, test: &Arc<F>) -> Report
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    if settings.cores > 1 || settings.resume.is_some() {
+        let started = Instant::now();
+        let (session, result) = parallel::search(&settings, test);
+        return tell(session, result, started.elapsed(), test);
+    }
+    execute(Session::search(settings), test)
+}
 
 /// Runs a session to its end and tells what came out.
 pub(crate) fn execute<F>(session: Session, test: &Arc<F>) -> Report
@@ -29,14 +43,22 @@ where
     let stack = session.settings().stack;
     let started = Instant::now();
     let (session, result) = executions(session, test, stack);
-    let time = started.elapsed();
+    tell(session, result, started.elapsed(), test)
+}
+
+fn tell<F>(session: Session, result: Result<(), Panic>, time: Duration, test: &Arc<F>) -> Report
+where
+    F: Fn() + Send + Sync + 'static,
+{
     let recipe = session.recipe();
     let outcome = match (result, session.end) {
         (Err(panic), _) => Outcome::Failed(Box::new(explain(&session, Some(panic), recipe, test))),
         (Ok(()), Some(End::Unfinished | End::Deadlock | End::Memory)) => {
             Outcome::Failed(Box::new(explain(&session, None, recipe, test)))
         }
-        (Ok(()), Some(End::Diverged) | None) => Outcome::Diverged { replay: recipe.to_string() },
+        (Ok(()), Some(End::Diverged | End::Listed | End::Foreign) | None) => {
+            Outcome::Diverged { replay: recipe.to_string() }
+        }
         (Ok(()), Some(End::Replayed)) => Outcome::Stopped(StopReason::Replay),
         (Ok(()), Some(End::Delays)) => {
             Outcome::Stopped(StopReason::Delays(session.settings().delays.unwrap_or(0)))
@@ -102,7 +124,7 @@ where
 /// Lets shuttle execute the test until the session has had enough. Its name marks the end of the user's frames in
 /// backtraces, see `location.rs`.
 #[inline(never)]
-fn executions<F>(session: Session, test: &Arc<F>, stack: usize) -> (Session, Result<(), Panic>)
+pub(crate) fn executions<F>(session: Session, test: &Arc<F>, stack: usize) -> (Session, Result<(), Panic>)
 where
     F: Fn() + Send + Sync + 'static,
 {

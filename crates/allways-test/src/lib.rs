@@ -50,6 +50,7 @@ mod location;
 mod meeting;
 mod memory;
 mod operation;
+mod parallel;
 mod picture;
 mod quiet;
 mod recording;

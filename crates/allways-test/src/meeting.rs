@@ -29,6 +29,13 @@ impl Meeting {
         self.met = true;
     }
 
+    /// Takes part in what others have seen.
+    pub fn join(&mut self, other: &Meeting) {
+        self.met |= other.met;
+        self.met |= matches!((self.first, other.first), (Some(one), Some(other)) if one != other);
+        self.first = self.first.or(other.first);
+    }
+
     pub fn new_execution(&mut self) {
         self.reached.clear();
         self.tasks = 0;

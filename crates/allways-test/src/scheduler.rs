@@ -41,6 +41,10 @@ pub(crate) struct Settings {
     pub reduce: bool,
     /// Whether memory is weak.
     pub weak: bool,
+    /// How many schedules run at the same time.
+    pub cores: usize,
+    /// Where a search that was stopped goes on another time.
+    pub resume: Option<std::path::PathBuf>,
 }
 
 /// Why no further execution was started.
@@ -60,6 +64,10 @@ pub(crate) enum End {
     Diverged,
     /// The one schedule that was asked for has run.
     Replayed,
+    /// The schedules that were asked for have run.
+    Listed,
+    /// Not every operation says what it touches, although orders were left out.
+    Foreign,
 }
 
 /// Where schedules come from.
@@ -67,12 +75,14 @@ pub(crate) enum End {
 enum Source {
     Tree(Tree),
     Single(Option<Path>),
+    /// Schedules that somebody else has asked for, and how many opportunities were left in those that have run.
+    List(std::vec::IntoIter<Path>, Vec<u32>),
 }
 
 /// What the executions share, and the caller looks at afterwards.
 #[derive(Debug)]
 pub(crate) struct Session {
-    settings: Settings,
+    pub settings: Settings,
     source: Source,
     started: Instant,
     /// What the schedule without delays looked like.
@@ -106,6 +116,22 @@ pub(crate) struct Session {
     pub stuck: Vec<usize>,
     /// What the allocator has found.
     pub memory_error: Option<String>,
+}
+
+impl Tally {
+    /// Adds what others have counted.
+    pub fn add(&mut self, other: &Tally) {
+        self.executions += other.executions;
+        self.steps += other.steps;
+        self.longest = self.longest.max(other.longest);
+        self.tasks = self.tasks.max(other.tasks);
+        self.unfinished += other.unfinished;
+        self.random_values |= other.random_values;
+        self.spurious_wake_ups |= other.spurious_wake_ups;
+        self.redundant += other.redundant;
+        self.reduced |= other.reduced;
+        self.timeouts |= other.timeouts;
+    }
 }
 
 /// Counts over all executions.
@@ -171,8 +197,32 @@ impl Session {
     pub fn schedules(&self) -> Vec<u64> {
         match &self.source {
             Source::Tree(tree) => tree.schedules(),
-            Source::Single(_) => Vec::new(),
+            Source::Single(_) | Source::List(..) => Vec::new(),
         }
+    }
+
+    /// What the first schedule looked like.
+    pub fn first(&self) -> Option<(u64, u32)> {
+        self.first
+    }
+
+    /// Runs schedules that somebody else has asked for.
+    pub fn list(settings: Settings, paths: Vec<Path>) -> Session {
+        Session::new(settings, Source::List(paths.into_iter(), Vec::new()), None)
+    }
+
+    /// How many opportunities were left in each schedule of the list that has run.
+    pub fn listed(&mut self) -> Vec<u32> {
+        match &mut self.source {
+            Source::List(_, left) => std::mem::take(left),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The session stands for a search that others have run.
+    pub fn adopt(&mut self, tree: Tree, tally: Tally) {
+        self.source = Source::Tree(tree);
+        self.tally = tally;
     }
 
     pub fn settings(&self) -> &Settings {
@@ -220,8 +270,10 @@ impl Session {
             }
             if self.settings.reduce && self.world.foreign {
                 self.without_reduction();
-                if let Source::Tree(_) = self.source {
-                    return Ok(Path::new());
+                match self.source {
+                    Source::Tree(_) => return Ok(Path::new()),
+                    Source::List(..) => return Err(End::Foreign),
+                    Source::Single(_) => {}
                 }
             }
             let changed = self.confirming.is_some() && self.first != Some(self.walk.fingerprint());
@@ -238,14 +290,17 @@ impl Session {
                     return Err(End::Unfinished);
                 }
             }
-            if let Source::Tree(tree) = &mut self.source {
-                tree.record(self.walk.left_over());
+            match &mut self.source {
+                Source::Tree(tree) => tree.record(self.walk.left_over()),
+                Source::List(_, left) => left.push(self.walk.left_over()),
+                Source::Single(_) => {}
             }
         }
         let path = match &mut self.source {
             Source::Single(path) => path.take().ok_or(End::Replayed)?,
-            Source::Tree(tree) => match tree.next() {
-                Next::Run(path) => path,
+            Source::List(paths, _) => return paths.next().ok_or(End::Listed),
+            Source::Tree(tree) => match tree.next(1) {
+                Next::Run(mut paths) => paths.remove(0),
                 end => {
                     self.confirming = Some(if end == Next::Exhausted { End::Exhausted } else { End::Delays });
                     return Ok(Path::new());
@@ -268,7 +323,11 @@ impl Session {
         self.settings.reduce = false;
         if let Source::Tree(tree) = &mut self.source {
             *tree = Tree::new(self.settings.delays);
-            assert_eq!(tree.next(), Next::Run(Path::new()), "the first schedule is the one without delays");
+            assert_eq!(
+                tree.next(1),
+                Next::Run(vec![Path::new()]),
+                "the first schedule is the one without delays"
+            );
             self.tally = Tally { tasks: self.tally.tasks, ..Tally::default() };
             self.first = None;
             self.confirming = None;

@@ -16,19 +16,19 @@ pub(crate) type Path = Vec<u32>;
 /// What to do after a schedule.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Run this one.
-    Run(Path),
+    /// Run these, of one level; in this order if one after the other.
+    Run(Vec<Path>),
     /// No schedule is left, whatever the number of delays.
     Exhausted,
     /// No schedule is left with as few delays as allowed.
     Bound,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tree {
     /// The most delays allowed.
     bound: Option<usize>,
-    /// The numbers of children, level by level. Of a level that is the bound only the sum is kept.
+    /// The numbers of children, level by level.
     children: Vec<Vec<u32>>,
     /// Schedules run, and the sum of their children, for each number of delays.
     totals: Vec<(u64, u64)>,
@@ -39,6 +39,8 @@ pub(crate) struct Tree {
     visited: Vec<usize>,
     /// How many children of the ancestor at each level have been visited.
     taken: Vec<u32>,
+    /// Whether all schedules of the current level have been visited.
+    visited_all: bool,
 }
 
 impl Tree {
@@ -50,12 +52,24 @@ impl Tree {
             delays: 0,
             visited: vec![0],
             taken: Vec::new(),
+            visited_all: false,
         }
     }
 
-    /// The next schedule. The one before must have been recorded.
-    pub fn next(&mut self) -> Next {
-        while !self.advance(self.delays) {
+    /// The next schedules, at least one if any is left, and at most so many. Those before must have been recorded.
+    pub fn next(&mut self, most: usize) -> Next {
+        let mut paths = Vec::new();
+        loop {
+            while paths.len() < most && !self.visited_all {
+                if self.advance(self.delays) {
+                    paths.push(self.taken.iter().map(|&taken| taken - 1).collect());
+                } else {
+                    self.visited_all = true;
+                }
+            }
+            if !paths.is_empty() {
+                return Next::Run(paths);
+            }
             if self.totals[self.delays].1 == 0 {
                 return Next::Exhausted;
             }
@@ -63,12 +77,46 @@ impl Tree {
                 return Next::Bound;
             }
             self.delays += 1;
+            self.visited_all = false;
             self.children.push(Vec::new());
             self.totals.push((0, 0));
             self.visited = vec![0; self.delays + 1];
             self.taken = vec![0; self.delays];
         }
-        Next::Run(self.taken.iter().map(|&taken| taken - 1).collect())
+    }
+
+    /// What has to be kept to go on another time: how often each level was visited, and the numbers of children.
+    pub fn save(&self) -> String {
+        let numbers = |list: &[u32]| list.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        let mut text = format!("recorded {}\n", self.totals[self.delays].0);
+        for children in &self.children {
+            text += &format!("level {}\n", numbers(children));
+        }
+        text
+    }
+
+    /// Goes on where another tree was saved; nothing if the text is not one.
+    pub fn load(bound: Option<usize>, text: &str) -> Option<Tree> {
+        let mut lines = text.lines();
+        let recorded: u64 = lines.next()?.strip_prefix("recorded ")?.parse().ok()?;
+        let mut levels = Vec::new();
+        for line in lines {
+            let numbers = line.strip_prefix("level")?.split_whitespace();
+            levels.push(numbers.map(|number| number.parse().ok()).collect::<Option<Vec<u32>>>()?);
+        }
+        let mut tree = Tree::new(bound);
+        let last = levels.len().checked_sub(1)?;
+        for (level, children) in levels.into_iter().enumerate() {
+            let count = if level == last { recorded } else { children.len() as u64 };
+            for index in 0..count {
+                let Next::Run(paths) = tree.next(1) else { return None };
+                if paths[0].len() != level {
+                    return None;
+                }
+                tree.record(*children.get(index as usize)?);
+            }
+        }
+        Some(tree)
     }
 
     /// The current schedule has run, and has so many opportunities after its last delay.
@@ -76,9 +124,7 @@ impl Tree {
         let (schedules, sum) = &mut self.totals[self.delays];
         *schedules += 1;
         *sum += u64::from(opportunities);
-        if self.bound != Some(self.delays) {
-            self.children[self.delays].push(opportunities);
-        }
+        self.children[self.delays].push(opportunities);
     }
 
     /// How many schedules with 0, 1, 2, … delays have run.
@@ -143,10 +189,15 @@ mod tests {
             let mut tree = Tree::new(bound);
             let mut seen = Vec::new();
             let end = loop {
-                match tree.next() {
-                    Next::Run(path) => {
-                        tree.record(opportunities(&path));
-                        seen.push((path.len(), path));
+                match tree.next(1 + seen.len() % 3) {
+                    Next::Run(paths) => {
+                        for path in paths {
+                            tree.record(opportunities(&path));
+                            seen.push((path.len(), path));
+                        }
+                        if seen.len() % 5 == 0 {
+                            tree = Tree::load(bound, &tree.save()).unwrap();
+                        }
                     }
                     end => break end,
                 }
@@ -162,9 +213,9 @@ mod tests {
     #[test]
     fn a_single_schedule() {
         let mut tree = Tree::new(None);
-        assert_eq!(tree.next(), Next::Run(vec![]));
+        assert_eq!(tree.next(9), Next::Run(vec![vec![]]));
         tree.record(0);
-        assert_eq!(tree.next(), Next::Exhausted);
+        assert_eq!(tree.next(9), Next::Exhausted);
         assert_eq!(tree.schedules(), [1]);
     }
 }

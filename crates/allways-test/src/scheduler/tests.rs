@@ -240,6 +240,8 @@ fn settings(quantum: usize) -> Settings {
         stack: 0xf000,
         reduce: false,
         weak: false,
+        cores: 1,
+        resume: None,
     }
 }
 
