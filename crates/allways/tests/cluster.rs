@@ -400,7 +400,8 @@ fn random_systems_in_processes() {
         let path = file(&folder, "random.pds", allways_lang::pds::write(&system));
         file(&folder, "random.init", allways_model::notation::show_state(&system, &system.initial));
         let threads = system.threads.len();
-        let top = |thread: usize| if (seed >> thread) % 3 == 0 { "*" } else { ["0", "1"][thread % 2] };
+        let top =
+            |thread: usize| if (seed >> thread).is_multiple_of(3) { "*" } else { ["0", "1"][thread % 2] };
         let target = format!("*|{}", (0..threads).map(top).collect::<Vec<_>>().join(","));
         let property = if seed % 3 == 0 { "--deadlock".to_string() } else { format!("--target {target}") };
         let options = format!("{path} {property} --max-depth 3 --no-symmetry --quiet");

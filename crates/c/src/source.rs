@@ -379,7 +379,8 @@ mod tests {
 
     #[test]
     fn a_missing_preprocessor_is_named() {
-        let error = preprocess(Path::new("x.c"), &["no-such-preprocessor".to_string()]).unwrap_err();
+        let error =
+            preprocess(Input::File(Path::new("x.c")), &["no-such-preprocessor".to_string()]).unwrap_err();
         assert!(error.contains("`no-such-preprocessor` is not there"), "{error}");
     }
 }

@@ -14,9 +14,12 @@ use allways_model::pushdown::{self, Pushdown, Stack, Symbol};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 
-/// What was seen right under a top: of this thread, and of this procedure or symbol; nothing if it was the last of its stack.
+/// For each thread, and each procedure or symbol on its top, what was seen right under it; nothing if it was the last of its stack.
+type Seen<F> = BTreeMap<(usize, usize), Vec<Option<F>>>;
+
+/// What was seen under which top.
 struct Under<F> {
-    seen: RefCell<BTreeMap<(usize, usize), Vec<Option<F>>>>,
+    seen: RefCell<Seen<F>>,
     known: RefCell<HashSet<(usize, usize, Option<F>)>>,
     grew: Cell<bool>,
 }
