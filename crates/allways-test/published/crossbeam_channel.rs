@@ -3,7 +3,8 @@
 //! versions: 0.5.14 0.5.15
 //! replace: `(std|core)::sync::atomic` by `allways_test::sync::atomic`
 //! replace: `std::sync::Mutex` by `allways_test::sync::Mutex`
-//! replace: `std::thread` by `allways_test::thread`
+//! replace: `std::thread(?!_)` by `allways_test::thread`
+//! replace: `(std::)?thread_local!` by `allways_test::shuttle::thread_local!`
 //! replace: `backoff\.(spin|snooze)\(\)` by `allways_test::thread::yield_now()`
 
 use allways_test::{Check, Report, thread};
