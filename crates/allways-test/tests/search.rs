@@ -60,7 +60,8 @@ fn essence(report: &Report) -> String {
 #[test]
 fn several_cores_find_the_same() {
     type Test = Box<dyn Fn() + Send + Sync>;
-    let tests: Vec<(&str, fn() -> Test)> = vec![
+    type Make = fn() -> Test;
+    let tests: Vec<(&str, Make)> = vec![
         ("no failure", || Box::new(|| racy(0))),
         ("a failure", || Box::new(|| racy(16))),
         ("another", || Box::new(|| racy(3))),

@@ -1,0 +1,201 @@
+//! What was tried where nothing is known, and what to try next.
+//!
+//! Both are facts of the check: which engines ended why, and the one option that is most likely to help. The rules are in the order
+//! in which they are looked at; the first that fits is said.
+
+use crate::words;
+use allways_engines::Forms;
+use allways_engines::journal::EngineRun;
+use allways_evidence::StopReason;
+use allways_model::task::{Model, Task};
+
+/// The most kinds of outcomes that are told.
+const MOST_TOLD: usize = 4;
+
+/// What is said below an answer that nothing is known.
+pub fn lines(forms: &Forms, reason: &StopReason, runs: &[EngineRun], named: bool) -> Vec<String> {
+    if *reason == StopReason::Interrupted {
+        return Vec::new();
+    }
+    let mut said = tried(runs);
+    said.extend(next(forms, reason, named).map(|advice| format!("next: {advice}")));
+    said
+}
+
+/// Which engines ended why, those that ended alike together.
+fn tried(runs: &[EngineRun]) -> Vec<String> {
+    let mut outcomes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for run in runs.iter().filter(|run| !matches!(&*run.outcome, "safe" | "unsafe" | "interrupted")) {
+        match outcomes.iter_mut().find(|(outcome, _)| *outcome == run.outcome) {
+            Some((_, engines)) if engines.contains(&run.engine) => {}
+            Some((_, engines)) => engines.push(run.engine),
+            None => outcomes.push((&run.outcome, vec![run.engine])),
+        }
+    }
+    let more = outcomes.len().saturating_sub(MOST_TOLD);
+    // What came last came furthest.
+    let told = outcomes.split_off(more);
+    let line = |(outcome, engines): (&str, Vec<&str>)| {
+        format!("tried {}: {}", engines.join(", "), words::cut(outcome))
+    };
+    let mut lines: Vec<String> = told.into_iter().map(line).collect();
+    if more > 0 {
+        lines.push("(--stats has all that was tried)".to_string());
+    }
+    lines
+}
+
+/// The option that is most likely to help.
+fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
+    let text = reason.to_string();
+    let task = forms.task()?;
+    if let StopReason::Bound(_) = reason {
+        return Some("a larger bound, or none: then every schedule is looked at".to_string());
+    }
+    if text.contains("cannot be started") {
+        return Some("install a solver, such as by `apt-get install z3`".to_string());
+    }
+    // The reason has the option in it.
+    if text.contains("--") {
+        return None;
+    }
+    if *reason == StopReason::Memory {
+        let spill = match &task.model {
+            Model::Counters(_) => "",
+            _ => "; --spill DIR keeps states on disk",
+        };
+        return Some(format!("--memory, if the machine has more{spill}"));
+    }
+    if text.contains("can be started") {
+        return Some("--threads with a larger number, if runs start no more than that".to_string());
+    }
+    if named {
+        return Some("leave out --engine: other engines are tried then".to_string());
+    }
+    if text.contains("beyond what is followed") {
+        let place =
+            if is_c(task) { "docs/c.md says what is followed in C" } else { "numbers have 64 bits there" };
+        return Some(format!(
+            "look at the line that is named: from there on runs are not followed ({place})"
+        ));
+    }
+    if let Some(constant) = constant(task) {
+        return Some(format!(
+            "-D {constant}: a smaller system of the same kind may show the bug, or be proved"
+        ));
+    }
+    if forms.is_open() {
+        return Some("--threads 2: what holds for two threads alone is decided more often".to_string());
+    }
+    if task.has_integers() {
+        let predicate = "a line such as `predicate x <= y;` with what the proof needs (docs/integers.md)";
+        return Some(predicate.to_string());
+    }
+    (*reason == StopReason::Time).then(|| "a longer --timeout, or --workers 2 to use both cores".to_string())
+}
+
+fn is_c(task: &Task) -> bool {
+    [".c", ".i"].iter().any(|ending| task.source.name.ends_with(ending))
+}
+
+/// A constant of an `.aw` program, with a smaller value.
+fn constant(task: &Task) -> Option<String> {
+    if !task.source.name.ends_with(".aw") {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&task.source.text);
+    let declared = text.lines().filter_map(|line| line.trim_start().strip_prefix("const "));
+    let number = |declaration: &str| {
+        let (name, value) = declaration.split([',', ';']).next()?.split_once('=')?;
+        let value: u64 = value.trim().parse().ok()?;
+        (value > 2).then(|| format!("{}={}", name.trim(), value / 2))
+    };
+    declared.filter_map(number).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use allways_engines::Question;
+    use allways_model::task::Source;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    fn task(name: &str, text: &str) -> Task {
+        let program = allways_lang::aw::parse(text.as_bytes()).program.unwrap_or_default();
+        let source = Source { name: name.to_string(), text: Arc::new(text.as_bytes().to_vec()) };
+        Task { source, ..Task::new(Model::Program(Arc::new(program))) }
+    }
+
+    fn advice(name: &str, text: &str, reason: StopReason, named: bool) -> String {
+        let task = task(name, text);
+        lines(&Forms::new(&task, &Question::default()), &reason, &[], named).join("\n")
+    }
+
+    fn gave_up(why: &str) -> StopReason {
+        StopReason::GaveUp(why.to_string())
+    }
+
+    #[test]
+    fn the_next_step_follows_from_what_stopped_the_check() {
+        let fixed = "shared bool x; thread p[2] { x = true; } never x && at(a) > 0; thread q { a: skip; }";
+        let open = "shared bool x; thread p[*] { x = true; }";
+        let sized = "const N = 6;\nshared 0..N x; thread p[N] { x = N; }";
+        let integers = "shared int x; thread p[2] { loop { x = x + 1; } }";
+        let followed =
+            gave_up("line 3: a value beyond what is followed, or a single step that does too much");
+        let panel = [
+            ("a.aw", fixed, StopReason::Time, false, "longer --timeout"),
+            ("a.aw", fixed, StopReason::Memory, false, "--spill DIR"),
+            ("a.aw", fixed, StopReason::Time, true, "leave out --engine"),
+            ("a.aw", fixed, StopReason::Memory, true, "--memory"),
+            ("a.aw", fixed, StopReason::Bound("3 contexts".to_string()), true, "larger bound"),
+            ("a.aw", open, StopReason::Time, false, "--threads 2"),
+            ("a.aw", open, gave_up("no closed set of views was found"), false, "--threads 2"),
+            ("a.aw", open, gave_up("more than 4 threads of p can be started"), false, "--threads with"),
+            ("a.aw", sized, StopReason::Time, false, "-D N=3"),
+            ("a.aw", sized, StopReason::Memory, false, "--memory"),
+            ("a.aw", integers, gave_up("no closed set of views was found"), false, "`predicate"),
+            ("a.aw", integers, StopReason::Time, false, "`predicate"),
+            ("a.aw", integers, StopReason::Time, true, "leave out --engine"),
+            ("a.aw", integers, gave_up("the solver `z3` cannot be started (no)"), false, "install a solver"),
+            ("a.aw", fixed, followed.clone(), false, "64 bits"),
+            ("a.c", fixed, followed.clone(), false, "docs/c.md"),
+            ("a.c", fixed, followed, true, "leave out --engine"),
+            ("a.c", open, StopReason::Time, false, "--threads 2"),
+            ("a.c", fixed, StopReason::Time, false, "longer --timeout"),
+            ("a.c", sized, StopReason::Time, false, "longer --timeout"),
+        ];
+        for (name, text, reason, named, expected) in panel {
+            let said = advice(name, text, reason.clone(), named);
+            assert!(said.starts_with("next: ") && said.contains(expected), "{reason:?} {text}: {said}");
+        }
+        // The reason says it already, or the user knows.
+        assert_eq!(advice("a.c", fixed, gave_up("weak memory (--memory-model sc)"), false), "");
+        assert_eq!(advice("a.c", fixed, StopReason::Interrupted, false), "");
+    }
+
+    #[test]
+    fn engines_that_ended_alike_are_told_together() {
+        let run = |engine, outcome: &str| EngineRun {
+            engine,
+            threads: String::new(),
+            started: Duration::ZERO,
+            took: Duration::ZERO,
+            outcome: outcome.to_string(),
+        };
+        let runs = [
+            run("modular", "the time limit was reached"),
+            run("free", "safe"),
+            run("views", "no closed set"),
+            run("sandwich", "the time limit was reached"),
+            run("modular", "the time limit was reached"),
+        ];
+        let expected = ["tried modular, sandwich: the time limit was reached", "tried views: no closed set"];
+        assert_eq!(tried(&runs), expected);
+        let many: Vec<EngineRun> = (0..9).map(|number| run("views", &format!("reason {number}"))).collect();
+        let told = tried(&many);
+        assert_eq!(told.len(), MOST_TOLD + 1);
+        assert_eq!(told[MOST_TOLD - 1], "tried views: reason 8");
+    }
+}
