@@ -489,23 +489,35 @@ impl Session {
         Some(free)
     }
 
+    /// The position in the line of the one who goes on; all before are delayed.
+    fn any(&mut self, to_the_end: bool) -> usize {
+        if self.redundant {
+            return 0;
+        }
+        let position = self.walk.choose(&self.line, to_the_end);
+        self.skipped.extend(self.line[..position].iter().map(|candidate| candidate.task));
+        position
+    }
+
+    /// The same among those who are not left out here. If all are, the rest of the execution is one that was run before.
+    fn awake(&mut self, to_the_end: bool) -> usize {
+        let world = &mut self.world;
+        let awake: Vec<Candidate> =
+            self.line.iter().copied().filter(|candidate| !world.task(candidate.task).asleep).collect();
+        self.tally.reduced |= awake.len() < self.line.len();
+        if self.redundant || awake.is_empty() {
+            self.redundant = true;
+            return 0;
+        }
+        let chosen = self.walk.choose(&awake, to_the_end);
+        self.skipped.extend(awake[..chosen].iter().map(|candidate| candidate.task));
+        self.line.iter().position(|candidate| *candidate == awake[chosen]).unwrap_or(0)
+    }
+
     /// The position in the line of the task that takes the next step.
     fn decide_step(&mut self, turn: Option<usize>, to_the_end: bool) -> usize {
-        let allowed: Vec<usize> = match self.reducing {
-            false => (0..self.line.len()).collect(),
-            true => (0..self.line.len()).filter(|&i| !self.world.task(self.line[i].task).asleep).collect(),
-        };
-        self.tally.reduced |= allowed.len() < self.line.len();
-        let position = if self.redundant || allowed.is_empty() {
-            self.redundant = true;
-            0
-        } else {
-            let line: Vec<Candidate> = allowed.iter().map(|&i| self.line[i]).collect();
-            allowed[self.walk.choose(&line, to_the_end)]
-        };
+        let position = if self.reducing { self.awake(to_the_end) } else { self.any(to_the_end) };
         let chosen = self.line[position].task;
-        let before = allowed.iter().take_while(|&&i| i < position);
-        self.skipped.extend(before.map(|&i| self.line[i].task));
         if self.reducing {
             for &skipped in &self.skipped {
                 self.world.task(skipped).asleep = true;

@@ -81,8 +81,7 @@ fn explored(program: &Program) -> Outcomes {
         matches!(report.outcome, Outcome::EverySchedule | Outcome::Stopped(StopReason::NeverMet(_))),
         "{program:?}: {report}"
     );
-    let found = found.lock().unwrap().clone();
-    found
+    Arc::into_inner(found).unwrap().into_inner().unwrap()
 }
 
 /// A relation between events.

@@ -119,3 +119,50 @@ fn speed() {
         );
     }
 }
+
+/// Nanoseconds that this thread has spent on a processor; other programs do not count.
+#[cfg(target_os = "linux")]
+fn on_processor() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// Four threads lock a mutex five times each, with the types of a module.
+macro_rules! locks {
+    ($types:ident) => {
+        || {
+            let lock = std::sync::Arc::new($types::sync::Mutex::new(0));
+            let threads: Vec<_> = (0..4)
+                .map(|_| {
+                    let lock = lock.clone();
+                    $types::thread::spawn(move || (0..5).for_each(|_| *lock.lock().unwrap() += 1))
+                })
+                .collect();
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        }
+    };
+}
+
+/// The price of a scheduling point, here and with shuttle's random scheduler.
+#[test]
+#[ignore = "measures"]
+#[cfg(target_os = "linux")]
+fn price_of_a_point() {
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    const RUNS: u64 = 20_000;
+    for (name, test) in
+        [("types of shuttle", locks!(shuttle) as fn()), ("types of this crate", locks!(allways_test) as fn())]
+    {
+        let before = on_processor();
+        let report = Check::new().no_reduction().schedules(RUNS).explore(test);
+        println!("here, {name}: {} ns", (on_processor() - before) / report.steps);
+    }
+    static POINTS: AtomicU64 = AtomicU64::new(0);
+    let before = on_processor();
+    let scheduler = shuttle::scheduler::RandomScheduler::new_from_seed(1, RUNS as usize);
+    shuttle::Runner::new(scheduler, shuttle::Config::new()).run(|| {
+        locks!(shuttle)();
+        POINTS.fetch_add(shuttle::current::context_switches() as u64, Relaxed);
+    });
+    println!("shuttle, random: {} ns", (on_processor() - before) / POINTS.load(Relaxed));
+}
