@@ -1,4 +1,4 @@
-//! oneshot: a receiver that was polled and is dropped while the sender sends. 0.1.11: RUSTSEC-2026-0005, use after free. In 0.1.13, as in
+//! oneshot: a receiver that was polled and is dropped while the sender sends. 0.1.11: use after free, RUSTSEC-2026-0005 or the one of 0.1.13. In 0.1.13, as in
 //! 0.2.1, one is left (issue 87): the receiver waits for the sender, and takes the state that it has written itself for the sender's.
 //! crate: oneshot
 //! versions: 0.1.11 0.1.13

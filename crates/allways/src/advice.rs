@@ -17,13 +17,13 @@ pub fn lines(forms: &Forms, reason: &StopReason, runs: &[EngineRun], named: bool
     if *reason == StopReason::Interrupted {
         return Vec::new();
     }
-    let mut said = tried(runs);
+    let mut said = tried(runs, &reason.to_string());
     said.extend(next(forms, reason, named).map(|advice| format!("next: {advice}")));
     said
 }
 
-/// Which engines ended why, those that ended alike together.
-fn tried(runs: &[EngineRun]) -> Vec<String> {
+/// Which engines ended why, those that ended alike together. Of one engine alone, the reason is said already.
+fn tried(runs: &[EngineRun], reason: &str) -> Vec<String> {
     let mut outcomes: Vec<(&str, Vec<&str>)> = Vec::new();
     for run in runs.iter().filter(|run| !matches!(&*run.outcome, "safe" | "unsafe" | "interrupted")) {
         match outcomes.iter_mut().find(|(outcome, _)| *outcome == run.outcome) {
@@ -32,6 +32,7 @@ fn tried(runs: &[EngineRun]) -> Vec<String> {
             None => outcomes.push((&run.outcome, vec![run.engine])),
         }
     }
+    outcomes.retain(|(outcome, engines)| *outcome != reason || engines.len() > 1);
     let more = outcomes.len().saturating_sub(MOST_TOLD);
     // What came last came furthest.
     let told = outcomes.split_off(more);
@@ -192,9 +193,10 @@ mod tests {
             run("modular", "the time limit was reached"),
         ];
         let expected = ["tried modular, sandwich: the time limit was reached", "tried views: no closed set"];
-        assert_eq!(tried(&runs), expected);
+        assert_eq!(tried(&runs, "the time limit was reached"), expected);
+        assert_eq!(tried(&runs, "no closed set"), expected[..1]);
         let many: Vec<EngineRun> = (0..9).map(|number| run("views", &format!("reason {number}"))).collect();
-        let told = tried(&many);
+        let told = tried(&many, "");
         assert_eq!(told.len(), MOST_TOLD + 1);
         assert_eq!(told[MOST_TOLD - 1], "tried views: reason 8");
     }

@@ -161,8 +161,17 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     let confirmed = confirm_unreduced(&forms, &mut outcome, budget)?;
     let explanation = request.explain.then(|| explain(&forms, &outcome.verdict, budget));
     let searching = started.elapsed().saturating_sub(outcome.checking).saturating_sub(shortened.time);
-    let answer =
-        Answer { forms: &forms, outcome: &outcome, source, shortened, confirmed, explanation, searching };
+    let named = request.engine.is_some_and(|engine| engine.info().name != "auto");
+    let answer = Answer {
+        forms: &forms,
+        outcome: &outcome,
+        source,
+        shortened,
+        confirmed,
+        explanation,
+        searching,
+        named,
+    };
     Ok(Checked { report: Report::new(answer), verdict: outcome.verdict, forms })
 }
 

@@ -41,6 +41,7 @@
 //! SV-COMP; [`flatten`], other notations; then the program, from
 //! [`cli`] on.
 
+mod advice;
 pub mod check;
 pub mod cli;
 pub mod columns;

@@ -3,6 +3,7 @@
 //! The keys of the JSON object are those of [`Report`]; `docs/command-line.md` lists them. A key is added freely, and the
 //! [version](VERSION) counts changes that a reader would notice: a key that goes away, or means something else.
 
+use crate::advice;
 use crate::columns::TraceTable;
 use crate::rows::rows;
 use crate::source_trace::SourceTrace;
@@ -64,6 +65,9 @@ pub struct Report {
     /// Where thread-modular sets lose a proof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
+    /// Of an answer that is unknown, which engines were tried and ended why, and what to try next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<String>,
     /// How long it took.
     pub seconds: f64,
     /// The largest resident set, in bytes.
@@ -224,6 +228,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) confirmed: Option<usize>,
     pub(crate) explanation: Option<String>,
     pub(crate) searching: Duration,
+    /// Whether the user has named the engine.
+    pub(crate) named: bool,
 }
 
 impl Report {
@@ -295,6 +301,7 @@ impl Report {
                 report.reason = Some(reason.to_string());
                 report.stopped = Some(reason.clone());
                 answer.unknown(reason, &mut report);
+                report.next = advice::lines(forms, reason, report.runs(), answer.named);
             }
         }
         report.explanation = answer.explanation;

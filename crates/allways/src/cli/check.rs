@@ -415,7 +415,8 @@ impl CheckJob<'_> {
                 if let Some(stats) = &report.stats {
                     stats.write(out)?;
                 }
-                report.explanation.iter().try_for_each(|sentence| writeln!(out, "  {sentence}"))
+                let next = report.next.iter().filter(|_| !context.quiet);
+                next.chain(&report.explanation).try_for_each(|sentence| writeln!(out, "  {sentence}"))
             });
         }
         match (report.verdict, &report.stopped) {
