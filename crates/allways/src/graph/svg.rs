@@ -1,4 +1,4 @@
-//! Graphs as pictures, laid out by [`layout`](super::layout()): for some hundred nodes.
+//! Graphs as pictures, laid out by `layout`: for some hundred nodes.
 
 use super::Graph;
 use super::layout::{LINE, Label, Layout, SMALL_LINE, Spot, TOO_MANY, layout};
