@@ -245,8 +245,7 @@ impl<'s> Process<'s> {
         self.flush()?;
         let started = Instant::now();
         let mut text = String::new();
-        let balance = |text: &str| text.matches('(').count() == text.matches(')').count();
-        while text.is_empty() || !balance(&text) {
+        while text.is_empty() || !is_complete(&text) {
             text += &self.line(started)?;
             text.push('\n');
             if (self.stop)() {
@@ -273,6 +272,20 @@ impl Drop for Process<'_> {
     }
 }
 
+/// Whether all that a text opens is closed in it.
+fn is_complete(text: &str) -> bool {
+    let (mut depth, mut quoted) = (0, false);
+    for character in text.chars() {
+        match character {
+            '|' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => depth -= 1,
+            _ => {}
+        }
+    }
+    depth <= 0 && !quoted
+}
+
 /// The second parts of the pairs in a list `((term value) …)`, as they are written.
 fn pairs(text: &str) -> Option<Vec<String>> {
     let inside = text.trim().strip_prefix('(')?.strip_suffix(')')?;
@@ -288,7 +301,7 @@ fn pairs(text: &str) -> Option<Vec<String>> {
     Some(values)
 }
 
-/// The first expression of a text, and what follows. Names between bars hold neither spaces nor parentheses of note.
+/// The first expression of a text, and what follows. Names between bars may have spaces and parentheses.
 fn expression(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0;
     let mut quoted = false;
@@ -304,7 +317,7 @@ fn expression(text: &str) -> Option<(&str, &str)> {
         if depth < 0 {
             return None;
         }
-        if depth == 0 && character == ')' {
+        if depth == 0 && character == ')' && !quoted {
             return Some(text.split_at(at + 1));
         }
     }
@@ -378,6 +391,15 @@ mod tests {
         assert_eq!(words("z3", Some(0)), "z3 -in -smt2 -memory:1");
         assert_eq!(words("cvc5", Some(512 << 20)), "cvc5 --incremental --lang=smt2");
         assert_eq!(words("z3 -in -memory:7", Some(512 << 20)), "z3 -in -memory:7");
+    }
+
+    #[test]
+    fn values_are_read_whatever_names_are_made_of() {
+        let text = "((|i (push)@1| 0)\n ((- |x| |a(| ) (- 7)) (|p :) q| true))";
+        assert_eq!(pairs(text), Some(vec!["0".to_string(), "(- 7)".to_string(), "true".to_string()]));
+        assert!(is_complete(text));
+        assert!(!is_complete("((|i (push)@1| 0)"));
+        assert!(!is_complete("((|i )@1"));
     }
 
     /// The words are those of the process that runs, as the system tells.

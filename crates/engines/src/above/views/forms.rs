@@ -13,7 +13,7 @@ use allways_evidence::views::weighed;
 use allways_model::program::{LocationId, Type};
 use allways_smt::Term;
 use allways_smt::term::Node;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A difference of two terms, and the numbers that may bound it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,6 +93,9 @@ pub struct Level {
 
 /// A type with so few values is split on.
 const FEW: i64 = 4;
+
+/// The most numbers that bound one variable and no other.
+const MOST_OWN: usize = 16;
 
 /// The most conditions that are split on.
 const MOST_CONDITIONS: usize = 10;
@@ -256,8 +259,11 @@ fn differences(
     let mut all: Vec<Form> = Vec::new();
     let variables: Vec<&Term> = shared.iter().chain(own.iter().flatten()).collect();
     let near: Vec<i128> = numbers.iter().copied().filter(|number| number.abs() <= 2).collect();
+    let compared = compared(setting);
     for (index, &one) in variables.iter().enumerate() {
-        all.push(Form::single(one, numbers));
+        let own = named(one).and_then(|name| compared.get(name));
+        let own = own.into_iter().flatten().filter(|number| !numbers.contains(number)).take(MOST_OWN);
+        all.push(Form::single(one, &numbers.iter().chain(own).copied().collect::<Vec<_>>()));
         for (other, &another) in variables.iter().enumerate().skip(index + 1) {
             let numbers = if other < shared.len() { numbers } else { &near };
             all.push(Form::pair(one, another, numbers));
@@ -270,6 +276,32 @@ fn differences(
     all.extend((0..setting.views.weights.len()).map(|index| Form::single(&sum(index), numbers)));
     all.extend(explained.terms.iter().map(|(term, index)| Form::pair(term, &sum(*index), numbers)));
     all
+}
+
+/// The name of a variable, without the position of its thread.
+fn named(variable: &Term) -> Option<&str> {
+    let Node::Variable(name) = variable.node() else { return None };
+    Some(name.rsplit_once('@').map_or(&**name, |(name, _)| name))
+}
+
+/// For each variable, by its name, the numbers in comparisons that it is part of, and their neighbours.
+fn compared(setting: &Setting<'_>) -> BTreeMap<String, BTreeSet<i128>> {
+    let mut found: BTreeMap<String, BTreeSet<i128>> = BTreeMap::new();
+    let mut atoms = Vec::new();
+    let guards = setting.steps.from.iter().flatten().map(|transition| &transition.guard);
+    let bad = setting.bad.iter().map(|bad| &bad.condition);
+    guards.chain(bad).for_each(|formula| comparisons(formula, &mut atoms));
+    for atom in atoms {
+        let (mut names, mut numbers) = (BTreeSet::new(), BTreeSet::new());
+        atom.variables(&mut names);
+        constants(&atom, &mut numbers);
+        for name in names {
+            let name = name.rsplit_once('@').map_or(&*name, |(name, _)| name);
+            let near = |&number: &i128| [number.saturating_sub(1), number, number.saturating_add(1)];
+            found.entry(name.to_string()).or_default().extend(numbers.iter().flat_map(near));
+        }
+    }
+    found
 }
 
 /// One variable against the sum of two.
