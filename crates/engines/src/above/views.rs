@@ -300,6 +300,11 @@ impl<'a> Growing<'a> {
             let others: Vec<usize> = (0..crowd.len()).filter(|&thread| thread != position).collect();
             let matter = |transition: &&Transition| setting.matters(from, transition);
             for transition in setting.steps.from[from.index()].iter().filter(matter) {
+                let Some(seen) = self.viewed(crowd, &others) else { return Ok(()) };
+                // What the others see may speak of nothing that changes.
+                if setting.after(&seen, (from, transition), position) == seen {
+                    continue;
+                }
                 let Some(parts) = self.parts(crowd) else { return Ok(()) };
                 let known = Term::and([facts.clone(), parts, setting.guard(transition, position)]);
                 let so = |formula: &Term| setting.after(formula, (from, transition), position);
