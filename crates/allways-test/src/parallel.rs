@@ -207,7 +207,7 @@ where
         Some((number, (session, result), batch))
     };
     let mut failed = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..hand.settings.cores).map(|_| scope.spawn(&one)).collect();
+        let others: Vec<_> = (1..hand.settings.cores).map(|_| scope.spawn(one)).collect();
         let mut failed: Vec<_> = one().into_iter().collect();
         for other in others {
             match other.join() {

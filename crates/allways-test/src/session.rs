@@ -239,7 +239,10 @@ impl Session {
     pub fn start(&mut self, path: Path) {
         self.execution.begin(path, &self.settings);
         self.executing = true;
-        crash::begins(&self.recipe());
+        // A path that is made while it is gone is not known yet.
+        if !matches!(self.source, Source::Guide) {
+            crash::begins(&self.recipe());
+        }
         alloc::begin();
     }
 
