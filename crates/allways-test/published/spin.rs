@@ -5,32 +5,14 @@
 //! replace: `use core::sync::atomic;` by `extern crate allways_test; use allways_test::sync::atomic;`
 //! replace: `core::sync::atomic::spin_loop_hint|core::hint::spin_loop` by `::allways_test::hint::spin_loop`
 
-use allways_test::{Check, Report, thread};
+mod harness;
+use harness::{Expected, Options, run, thread, version};
 use std::sync::Arc;
-
-/// Prints a row; the bug must be found within so many schedules, or every schedule explored.
-fn row(name: &str, most: Option<u64>, report: Report) {
-    let version = std::env::var("PUBLISHED_VERSION").unwrap();
-    let expected = most.map_or("every schedule".to_string(), |most| format!("a failure within {most}"));
-    let found = match report.failure() {
-        Some(failure) => format!("{} / {}: {}", failure.delays, report.schedules, failure.message),
-        None if report.every_schedule() => format!("every schedule, {}", report.schedules),
-        None => report.to_string(),
-    };
-    println!("published: {name} | {expected} | {}", found.lines().next().unwrap());
-    match most {
-        Some(most) => assert!(report.failure().is_some() && report.schedules <= most, "{version}: {report}"),
-        None => assert!(report.every_schedule(), "{version}: {report}"),
-    }
-}
-
-fn fixed() -> bool {
-    std::env::var("PUBLISHED_VERSION").unwrap() == "0.9.8"
-}
 
 #[test]
 fn once_with_a_failing_initialisation() {
-    let report = Check::new().every_schedule().explore(|| {
+    let expected = if version() == "0.9.8" { Expected::EverySchedule } else { Expected::Failure(2) };
+    run("Once, one initialisation fails", expected, Options::default(), || {
         let once = Arc::new(spin::Once::<usize>::new());
         let there = once.clone();
         let other = thread::spawn(move || *there.call_once(|| 5));
@@ -42,24 +24,22 @@ fn once_with_a_failing_initialisation() {
         assert!(failed.is_err() || failed == Ok(&5));
         assert_eq!(other.join().unwrap(), 5);
     });
-    row("Once, one initialisation fails", if fixed() { None } else { Some(2) }, report);
 }
 
 #[test]
 fn once() {
-    let report = Check::new().every_schedule().explore(|| {
+    run("Once, two initialise", Expected::EverySchedule, Options::default(), || {
         let once = Arc::new(spin::Once::<usize>::new());
         let there = once.clone();
         let other = thread::spawn(move || *there.call_once(|| 4));
         let here = *once.call_once(|| 5);
         assert_eq!(other.join().unwrap(), here);
     });
-    row("Once, two initialise", None, report);
 }
 
 #[test]
 fn mutex() {
-    let report = Check::new().every_schedule().explore(|| {
+    run("Mutex, two lock", Expected::EverySchedule, Options::default(), || {
         let lock = Arc::new(spin::Mutex::new(0));
         let there = lock.clone();
         let other = thread::spawn(move || *there.lock() += 1);
@@ -67,12 +47,11 @@ fn mutex() {
         other.join().unwrap();
         assert_eq!(*lock.lock(), 2);
     });
-    row("Mutex, two lock", None, report);
 }
 
 #[test]
 fn rwlock() {
-    let report = Check::new().every_schedule().explore(|| {
+    run("RwLock, one writes, one reads", Expected::EverySchedule, Options::default(), || {
         let lock = Arc::new(spin::RwLock::new(0));
         let there = lock.clone();
         let other = thread::spawn(move || *there.write() += 1);
@@ -80,5 +59,4 @@ fn rwlock() {
         other.join().unwrap();
         assert!(seen <= 1 && *lock.read() == 1);
     });
-    row("RwLock, one writes, one reads", None, report);
 }

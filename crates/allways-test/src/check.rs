@@ -4,9 +4,11 @@ use crate::driver;
 use crate::quiet;
 use crate::replay::Recipe;
 use crate::report::{Outcome, Report, StopReason};
-use crate::scheduler::{Session, Settings};
-use std::sync::Arc;
-use std::time::Duration;
+use crate::session::Session;
+use crate::settings::Settings;
+use shuttle::scheduler::Scheduler;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// A check with its limits. `Check::new()` has those of the environment, or the defaults:
 ///
@@ -18,6 +20,8 @@ use std::time::Duration;
 /// | [`time`](Check::time) | `ALLWAYS_TEST_TIME`, as `90s`, `500ms` or `5m` | none |
 /// | [`cores`](Check::cores) | `ALLWAYS_TEST_CORES` | 1 |
 /// | [`resume`](Check::resume) | `ALLWAYS_TEST_RESUME`, a file | none |
+/// | [`page`](Check::page) | `ALLWAYS_TEST_PAGE`, a folder | none |
+/// | | `ALLWAYS_TEST_SUITE_TIME`, for all checks of a process together | none |
 ///
 /// A limit that the test sets itself wins over the environment. `none` in a variable removes a limit (not that of steps).
 ///
@@ -71,6 +75,7 @@ impl Check {
                 weak: false,
                 cores: variable("CORES", number, Some(1)).unwrap_or(1).max(1) as usize,
                 resume: std::env::var_os("ALLWAYS_TEST_RESUME").map(Into::into),
+                page: std::env::var_os("ALLWAYS_TEST_PAGE").map(Into::into),
             },
             all: false,
         }
@@ -163,6 +168,12 @@ impl Check {
         self
     }
 
+    /// Writes the interleaving of a failure as an HTML page into this folder; the report says where.
+    pub fn page(mut self, folder: impl Into<std::path::PathBuf>) -> Check {
+        self.settings.page = Some(folder.into());
+        self
+    }
+
     /// The size of each task's stack in bytes; 61440 if not set.
     pub fn stack(mut self, bytes: usize) -> Check {
         self.settings.stack = bytes;
@@ -201,7 +212,34 @@ impl Check {
         F: Fn() + Send + Sync + 'static,
     {
         let test = Arc::new(test);
-        driver::search(self.settings.clone(), &test)
+        let settings = Settings { time: within_budget(self.settings.time), ..self.settings.clone() };
+        driver::search(settings, &test)
+    }
+
+    /// Runs the schedules that a scheduler of shuttle chooses, random ones for example, as many as it chooses. Types of this crate
+    /// work with it as with delays, and a failure is printed as a schedule with delays, although not with the fewest. Which of
+    /// several stores a load reads in [weak memory](Check::weak_memory) is random then. Limits other than that of steps and of time
+    /// are those of the scheduler.
+    ///
+    /// ```
+    /// use allways_test::{Check, shuttle::scheduler::RandomScheduler, sync::{Arc, Mutex}, thread};
+    ///
+    /// let report = Check::new().explore_with(RandomScheduler::new_from_seed(1, 50), || {
+    ///     let total = Arc::new(Mutex::new(0));
+    ///     let other = Arc::clone(&total);
+    ///     let adder = thread::spawn(move || *other.lock().unwrap() += 1);
+    ///     *total.lock().unwrap() += 1;
+    ///     adder.join().unwrap();
+    /// });
+    /// assert_eq!(report.schedules, 50);
+    /// ```
+    pub fn explore_with<S, F>(&self, scheduler: S, test: F) -> Report
+    where
+        S: Scheduler + 'static,
+        F: Fn() + Send + Sync + 'static,
+    {
+        let settings = Settings { reduce: false, schedules: None, ..self.settings.clone() };
+        driver::execute(Session::guided(settings), Some(Box::new(scheduler)), &Arc::new(test))
     }
 
     /// Runs one schedule, the one that a failure has printed.
@@ -222,7 +260,8 @@ impl Check {
             weak: recipe.weak,
             ..self.settings.clone()
         };
-        let report = driver::execute(Session::replay(settings, recipe.path), &Arc::new(test));
+        let report =
+            driver::execute(Session::replay(settings, recipe.path.into_owned()), None, &Arc::new(test));
         match &report.outcome {
             Outcome::Failed(_) => quiet::fail(format!("allways-test: {report}")),
             Outcome::Diverged { .. } => quiet::fail(format!(
@@ -232,6 +271,15 @@ impl Check {
         }
         report
     }
+}
+
+/// What is left for a check of the time that all checks of the process have, if that is less than it may take itself.
+fn within_budget(own: Option<Duration>) -> Option<Duration> {
+    static STARTED: OnceLock<Instant> = OnceLock::new();
+    let started = STARTED.get_or_init(Instant::now);
+    let Some(budget) = variable("SUITE_TIME", duration, None) else { return own };
+    let left = budget.saturating_sub(started.elapsed());
+    Some(own.map_or(left, |own| own.min(left)))
 }
 
 /// A limit from the environment.

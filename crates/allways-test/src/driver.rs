@@ -6,13 +6,17 @@
 use crate::alloc;
 use crate::crash;
 use crate::facade;
+use crate::page;
 use crate::parallel;
 use crate::picture::picture;
 use crate::quiet::{self, Panic};
 use crate::recording::{Recording, Step, Story};
 use crate::replay::Recipe;
 use crate::report::{Delay, Failure, FailureKind, Outcome, Report, StopReason};
-use crate::scheduler::{DelayScheduler, End, Session, Settings};
+use crate::scheduler::DelayScheduler;
+use crate::session::Session;
+use crate::settings::{End, Settings};
+use shuttle::scheduler::Scheduler;
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -32,17 +36,17 @@ where
         let (session, result) = parallel::search(&settings, test);
         return tell(session, result, started.elapsed(), test);
     }
-    execute(Session::search(settings), test)
+    execute(Session::search(settings), None, test)
 }
 
 /// Runs a session to its end and tells what came out.
-pub(crate) fn execute<F>(session: Session, test: &Arc<F>) -> Report
+pub(crate) fn execute<F>(session: Session, guide: Option<Box<dyn Scheduler>>, test: &Arc<F>) -> Report
 where
     F: Fn() + Send + Sync + 'static,
 {
-    let stack = session.settings().stack;
+    let stack = session.settings.stack;
     let started = Instant::now();
-    let (session, result) = executions(session, test, stack);
+    let (session, result) = guided_executions(session, guide, test, stack);
     tell(session, result, started.elapsed(), test)
 }
 
@@ -56,16 +60,16 @@ where
         (Ok(()), Some(End::Unfinished | End::Deadlock | End::Memory)) => {
             Outcome::Failed(Box::new(explain(&session, None, recipe, test)))
         }
-        (Ok(()), Some(End::Diverged | End::Listed | End::Foreign) | None) => {
+        (Ok(()), Some(End::Diverged | End::Dealt | End::Foreign) | None) => {
             Outcome::Diverged { replay: recipe.to_string() }
         }
         (Ok(()), Some(End::Replayed)) => Outcome::Stopped(StopReason::Replay),
         (Ok(()), Some(End::Delays)) => {
-            Outcome::Stopped(StopReason::Delays(session.settings().delays.unwrap_or(0)))
+            Outcome::Stopped(StopReason::Delays(session.settings.delays.unwrap_or(0)))
         }
         (Ok(()), Some(End::Schedules)) => Outcome::Stopped(StopReason::Schedules(session.tally.executions)),
         (Ok(()), Some(End::Time)) => {
-            Outcome::Stopped(StopReason::Time(session.settings().time.unwrap_or_default()))
+            Outcome::Stopped(StopReason::Time(session.settings.time.unwrap_or_default()))
         }
         (Ok(()), Some(End::Exhausted)) => exhausted(&session, test),
     };
@@ -81,7 +85,7 @@ where
         spurious_left_out: session.spurious_left_out(),
         redundant: session.tally.redundant,
         reduced: session.tally.reduced,
-        weak_memory: session.settings().weak,
+        weak_memory: session.settings.weak,
         time,
     }
 }
@@ -98,7 +102,7 @@ where
         Outcome::Stopped(StopReason::RandomValues)
     } else if session.spurious_left_out() {
         Outcome::Stopped(StopReason::SpuriousWakeUps)
-    } else if !session.meeting.met() {
+    } else if !session.execution.meeting.met() {
         Outcome::Stopped(StopReason::NeverMet(switches(session, test)))
     } else {
         Outcome::EverySchedule
@@ -110,10 +114,10 @@ fn switches<F>(session: &Session, test: &Arc<F>) -> Vec<String>
 where
     F: Fn() + Send + Sync + 'static,
 {
-    let settings = session.settings().clone();
+    let settings = session.settings.clone();
     let stack = settings.stack.max(RECORDING_STACK);
     let (again, _) = executions(Session::replay(settings, Vec::new()), test, stack);
-    let recording = again.recording.unwrap_or_default();
+    let recording = again.execution.recording.unwrap_or_default();
     let places = recording.story().steps.into_iter().filter_map(|step| {
         let place = step.place?;
         Some(format!("{} at {place}", recording.name(step.task)))
@@ -121,10 +125,23 @@ where
     places.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
-/// Lets shuttle execute the test until the session has had enough. Its name marks the end of the user's frames in
+/// Lets shuttle execute the test until the session has had enough.
+pub(crate) fn executions<F>(session: Session, test: &Arc<F>, stack: usize) -> (Session, Result<(), Panic>)
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    guided_executions(session, None, test, stack)
+}
+
+/// The same, with another scheduler of shuttle that chooses, if any. The name of the module marks the end of the user's frames in
 /// backtraces, see `location.rs`.
 #[inline(never)]
-pub(crate) fn executions<F>(session: Session, test: &Arc<F>, stack: usize) -> (Session, Result<(), Panic>)
+fn guided_executions<F>(
+    session: Session,
+    guide: Option<Box<dyn Scheduler>>,
+    test: &Arc<F>,
+    stack: usize,
+) -> (Session, Result<(), Panic>)
 where
     F: Fn() + Send + Sync + 'static,
 {
@@ -136,7 +153,7 @@ where
     crash::watch();
     let session = Rc::new(RefCell::new(session));
     let result = {
-        let scheduler = DelayScheduler(Rc::clone(&session));
+        let scheduler = DelayScheduler { session: Rc::clone(&session), guide };
         let test = Arc::clone(test);
         let run = move || {
             Runner::new(scheduler, config).run(move || {
@@ -156,23 +173,23 @@ where
 }
 
 /// Runs a failing schedule a second time and takes notes.
-fn explain<F>(session: &Session, panic: Option<Panic>, recipe: Recipe, test: &Arc<F>) -> Failure
+fn explain<F>(session: &Session, panic: Option<Panic>, recipe: Recipe<'_>, test: &Arc<F>) -> Failure
 where
     F: Fn() + Send + Sync + 'static,
 {
-    let settings = session.settings().clone();
+    let settings = session.settings.clone();
     let stack = settings.stack.max(RECORDING_STACK);
-    let (again, second) = executions(Session::replay(settings, recipe.path.clone()), test, stack);
-    let reproduced = session.walk.followed()
-        && again.walk.followed()
+    let (again, second) = executions(Session::replay(settings, recipe.path.to_vec()), test, stack);
+    let reproduced = session.execution.walk.followed()
+        && again.execution.walk.followed()
         && !session.confirming()
         && match (&panic, &second) {
             (Some(first), Err(second)) => first.is_like(second),
             (None, Ok(())) => again.end == session.end,
             _ => false,
         };
-    let last = again.current();
-    let recording = again.recording.unwrap_or_default();
+    let last = again.execution.current;
+    let recording = again.execution.recording.unwrap_or_default();
     let story = if reproduced { recording.story() } else { Story::default() };
     let kind = match &panic {
         None if session.end == Some(End::Deadlock) => FailureKind::Deadlock,
@@ -191,27 +208,34 @@ where
         }
         Some(panic) => (panic.message, panic.place),
         None if session.end == Some(End::Deadlock) => {
-            let waiting = recording.waiting_tasks(&story, session.stuck.iter().copied());
+            let waiting = recording.waiting_tasks(&story, session.execution.stuck.iter().copied());
             (format!("deadlock: {waiting}"), None)
         }
         None if session.end == Some(End::Memory) => (session.memory_error.clone().unwrap_or_default(), None),
-        None => (
-            format!("the test has not ended after {} steps (`Check::steps`)", session.settings().steps),
-            None,
-        ),
+        None => {
+            (format!("the test has not ended after {} steps (`Check::steps`)", session.settings.steps), None)
+        }
     };
-    Failure {
+    let mut failure = Failure {
         kind,
         message,
         place,
         task: task.map(|task| recording.name(task)),
         delays: recipe.path.len(),
         placed: placed(&recording, &story.steps),
-        minimal: reproduced && session.recording.is_none() && !left_out && !session.tally.reduced,
+        minimal: reproduced && session.execution.recording.is_none() && !left_out && !session.tally.reduced,
         reproduced,
         replay: recipe.to_string(),
         picture: if reproduced { picture(&recording, &story.steps) } else { String::new() },
+        page: None,
+    };
+    if let Some(folder) = session.settings.page.as_ref().filter(|_| reproduced) {
+        match page::write(folder, &page::page(&failure, &recording, &story.steps)) {
+            Ok(file) => failure.page = Some(file),
+            Err(error) => eprintln!("allways-test: {}: {error}", folder.display()),
+        }
     }
+    failure
 }
 
 fn placed(recording: &Recording, steps: &[Step]) -> Vec<Delay> {

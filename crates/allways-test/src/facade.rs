@@ -2,8 +2,9 @@
 //!
 //! Outside an execution, and while one is taken down, there is nothing to schedule: operations then take place at once.
 
+use crate::execution::Execution;
 use crate::operation::{Operation, Touches};
-use crate::scheduler::Session;
+use crate::session::Session;
 use crate::world::{Handle, World};
 use shuttle_engine::runtime::execution::ExecutionState;
 use std::cell::RefCell;
@@ -25,20 +26,20 @@ pub(crate) fn during<R>(session: &Rc<RefCell<Session>>, run: impl FnOnce() -> R)
     run()
 }
 
-/// Does something with the session, if an execution is going on.
-pub(crate) fn session<R>(act: impl FnOnce(&mut Session) -> R) -> Option<R> {
+/// Does something with the execution, if one is going on.
+pub(crate) fn execution<R>(act: impl FnOnce(&mut Execution) -> R) -> Option<R> {
     SESSION.with_borrow(|session| {
         let session = session.as_ref()?;
         if ExecutionState::should_stop() {
             return None;
         }
-        Some(act(&mut session.borrow_mut()))
+        Some(act(&mut session.borrow_mut().execution))
     })
 }
 
 /// Does something with the state of the execution, if one is going on.
 pub(crate) fn world<R>(act: impl FnOnce(&mut World) -> R) -> Option<R> {
-    session(|session| act(&mut session.world))
+    execution(|execution| act(&mut execution.world))
 }
 
 /// A scheduling point: others may go before the operation. Gives whether an execution is going on.
@@ -66,8 +67,7 @@ pub(crate) fn ends(done: Option<u32>) {
             world.release(done);
             world.object(done).closed = false;
         }
-        world.announce(Operation::on(Touches::Everything));
-        world.me().ended = true;
+        world.ends();
     });
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn number(handle: &Handle, world: &mut World) -> u32 {
 
 /// What an operation saw, for the picture of a failure.
 pub(crate) fn note(text: impl FnOnce() -> String) {
-    session(|session| session.note(text));
+    execution(|execution| execution.note(text));
 }
 
 /// The name of a task.

@@ -32,7 +32,7 @@
 //! scheduled; if that makes schedules behave differently from one time to the next, the report is
 //! [`Outcome::Diverged`], as far as it can be noticed.
 
-// Read in this order: tree, round_robin, fairness, walk, scheduler; then recording, location, picture, replay, quiet, meeting, crash, report, driver, check.
+// Read in this order: tree, round_robin, fairness, walk, execution, session, scheduler; then recording, location, picture, replay, quiet, meeting, crash, report, driver, check.
 pub mod alloc;
 pub mod cell;
 pub mod future;
@@ -44,12 +44,15 @@ mod axioms;
 mod check;
 mod crash;
 mod driver;
+mod execution;
 mod facade;
 mod fairness;
+mod files;
 mod location;
 mod meeting;
 mod memory;
 mod operation;
+mod page;
 mod parallel;
 mod picture;
 mod quiet;
@@ -58,6 +61,8 @@ mod replay;
 mod report;
 mod round_robin;
 mod scheduler;
+mod session;
+mod settings;
 mod tree;
 mod view;
 mod walk;
@@ -112,7 +117,28 @@ where
     Check::new().replay(schedule, test);
 }
 
+/// One of so many alternatives, counted from 0: what a test, or what it uses, leaves to chance. All are tried; each but the first costs
+/// a delay. Outside of a check it is the first.
+///
+/// ```
+/// use allways_test::{Check, choose, thread};
+///
+/// let report = Check::new().explore(|| {
+///     let other = thread::spawn(|| choose(3));
+///     assert_ne!(other.join().unwrap(), 2);
+/// });
+/// assert_eq!(report.failure().unwrap().delays, 2);
+/// ```
+pub fn choose(alternatives: usize) -> usize {
+    facade::execution(|execution| execution.decide(alternatives)).unwrap_or(0)
+}
+
 /// The examples of the guide are compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/testing-rust.md")]
 pub struct Guide;
+
+/// So is that of the front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct FrontPage;

@@ -44,9 +44,6 @@ impl Meeting {
 
     /// A scheduling point: there are so many tasks, `current` has reached it, several could go on, and `chosen` does.
     pub fn point(&mut self, tasks: usize, current: Option<usize>, several: bool, chosen: usize) {
-        if self.met {
-            return;
-        }
         let started = tasks > self.tasks;
         self.tasks = self.tasks.max(tasks).max(chosen + 1);
         self.reached.resize(self.tasks.max(current.map_or(0, |task| task + 1)), None);
@@ -54,7 +51,7 @@ impl Meeting {
             && self.reached[task].take() == Some(true)
             && !started
         {
-            self.met = self.first.is_some_and(|first| first != task);
+            self.met |= self.first.is_some_and(|first| first != task);
             self.first.get_or_insert(task);
         }
         if let Some(task) = current {

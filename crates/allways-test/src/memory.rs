@@ -73,6 +73,9 @@ impl World {
 
     pub fn load(&mut self, location: usize, order: Ordering, decide: Decide) -> u64 {
         let time = self.tick();
+        if !self.weak {
+            return self.read(location, 0, order, 0);
+        }
         let mut candidates = self.candidates(location, |_, _| true);
         if candidates.len() > 1 {
             let newest = candidates[0];
@@ -84,29 +87,30 @@ impl World {
             });
         }
         let index = candidates[decide(candidates.len())];
-        if self.weak {
-            let event = self.reading(location, index, order, time);
-            self.order.push(event);
-        }
+        let event = self.reading(location, index, order, time);
+        self.order.push(event);
         self.read(location, index, order, candidates[0])
     }
 
     pub fn store(&mut self, location: usize, value: u64, order: Ordering, decide: Decide) {
         let time = self.tick();
+        if !self.weak {
+            self.locations[location].stores[0].view.clear();
+            self.overwrite(location, value, order);
+            return;
+        }
         let end = self.locations[location].stores.len();
         let mut places = vec![end];
-        if self.weak {
-            let floor = self.me().view.floor(location);
-            for place in (1..end).rev() {
-                let stores = &self.locations[location].stores;
-                if stores[place - 1].stamp < floor {
-                    break;
-                }
-                if !stores[place].update {
-                    let event = self.writing(location, place, order, time, None);
-                    if self.order.allows(event) {
-                        places.push(place);
-                    }
+        let floor = self.me().view.floor(location);
+        for place in (1..end).rev() {
+            let stores = &self.locations[location].stores;
+            if stores[place - 1].stamp < floor {
+                break;
+            }
+            if !stores[place].update {
+                let event = self.writing(location, place, order, time, None);
+                if self.order.allows(event) {
+                    places.push(place);
                 }
             }
         }
@@ -128,6 +132,17 @@ impl World {
         decide: Decide,
     ) -> Result<u64, u64> {
         let time = self.tick();
+        if !self.weak {
+            let seen = self.newest(location);
+            return match change(seen) {
+                None => Err(self.read(location, 0, failure, 0)),
+                Some(value) => {
+                    self.read(location, 0, success, 0);
+                    self.overwrite(location, value, success);
+                    Ok(seen)
+                }
+            };
+        }
         let mut candidates =
             self.candidates(location, |store, followed| !followed || change(store.value).is_none());
         let newest = self.locations[location].stores.len() - 1;
@@ -145,10 +160,8 @@ impl World {
         let index = candidates[decide(candidates.len())];
         let seen = self.locations[location].stores[index].value;
         let Some(value) = change(seen) else {
-            if self.weak {
-                let event = self.reading(location, index, failure, time);
-                self.order.push(event);
-            }
+            let event = self.reading(location, index, failure, time);
+            self.order.push(event);
             return Err(self.read(location, index, failure, candidates[0]));
         };
         let before = self.locations[location].stores[index].view.clone();
@@ -208,7 +221,7 @@ impl World {
                 candidates.push(index);
             }
             // What is older was overwritten before, as far as the task knows.
-            if stores[index].stamp <= floor || !self.weak {
+            if stores[index].stamp <= floor {
                 break;
             }
         }
@@ -270,14 +283,26 @@ impl World {
         stamp
     }
 
-    /// The view of the task after a read.
+    /// Sequentially consistent memory: a value takes the place of the one before. What who acquires that came to know is part of
+    /// what who acquires this one does, unless it was cleared.
+    fn overwrite(&mut self, location: usize, value: u64, order: Ordering) {
+        self.me();
+        let store = &mut self.locations[location].stores[0];
+        let me = &self.tasks[self.current];
+        store.view.join(if releases(order) { &me.view } else { &me.released });
+        store.value = value;
+    }
+
+    /// The view of the task after a read. Gives the value.
     fn read(&mut self, location: usize, index: usize, order: Ordering, newest: usize) -> u64 {
-        let Store { stamp, value, view, .. } = self.locations[location].stores[index].clone();
-        let me = self.me();
-        if acquires(order) {
-            me.view.join(&view);
-        } else {
-            me.read.join(&view);
+        self.me();
+        let store = &self.locations[location].stores[index];
+        let me = &mut self.tasks[self.current];
+        let into = if acquires(order) { &mut me.view } else { &mut me.read };
+        into.join(&store.view);
+        let &Store { stamp, value, .. } = store;
+        if !self.weak {
+            return value;
         }
         me.view.raise(location, stamp);
         if index == newest {
@@ -305,20 +330,11 @@ impl World {
         (time, read): (u32, Option<usize>),
     ) {
         let stamp = self.stamp(location, place);
-        let mut event = 0;
-        if self.weak {
-            let entry = self.writing(location, place, order, time, read);
-            event = self.order.push(entry);
-        }
+        let entry = self.writing(location, place, order, time, read);
+        let event = self.order.push(entry);
         view.raise(location, stamp);
         self.me().view.raise(location, stamp);
         let store = Store { stamp, value, view, event, update: read.is_some() };
-        let weak = self.weak;
-        let stores = &mut self.locations[location].stores;
-        if weak {
-            stores.insert(place, store);
-        } else {
-            *stores = vec![store];
-        }
+        self.locations[location].stores.insert(place, store);
     }
 }

@@ -2,7 +2,7 @@
 //! and how, and what it waits for.
 //!
 //! Two operations are independent if they lead to the same state in both orders and neither makes the other possible or
-//! impossible. Reduction (`sleep.rs`) leaves out orders of independent operations, so this must never be claimed wrongly;
+//! impossible. Reduction (`world.rs`) leaves out orders of independent operations, so this must never be claimed wrongly;
 //! whatever is not known is dependent.
 
 /// How an operation touches an object.

@@ -1,81 +1,224 @@
 //! The search on several cores, and one that goes on another time.
 //!
-//! The schedules of a level are known when the level before has run, so they can be run in any order. They are handed out in
-//! batches, in lexicographic order, and their results are recorded in that order; what comes after a failure is dropped. So
-//! the report is the same as that of one core.
+//! The schedules of a level are known when the level before has run, so they can be run in any order. A `Hand` gives them out in
+//! batches, in lexicographic order, to workers that each run one after the other; results are recorded in the order of the batches,
+//! and what comes after a failure is dropped. So the report is the same as that of one core.
 //!
-//! Invariant: between two rounds everything that was handed out is recorded in the tree.
+//! Invariant: what is recorded in the tree is what was given out with the batches before `recorded`, no more and no less.
 
 use crate::driver::executions;
 use crate::meeting::Meeting;
 use crate::quiet::Panic;
-use crate::scheduler::{End, Session, Settings, Tally};
+use crate::session::Session;
+use crate::settings::{End, Settings, Tally};
 use crate::tree::{Next, Path, Tree};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Schedules in a batch.
-const BATCH: usize = 512;
+/// At most so many schedules in a batch.
+const BATCH: u64 = 256;
+/// So many batches for each worker in a level, so that none waits for long at its end.
+const BATCHES: u64 = 8;
 
-/// What has been found so far.
-struct Search {
-    settings: Settings,
-    tree: Tree,
+/// What the schedules of a batch have come to.
+#[derive(Debug, Default)]
+struct Batch {
+    /// How many opportunities were left in each.
+    left: Vec<u32>,
     tally: Tally,
     meeting: Meeting,
 }
 
-/// A batch that has run: its session, and the panic that has ended it, if any.
-type Done = (Session, Result<(), Panic>);
-
-/// Runs batches at the same time. Each begins with the schedule without delays, if that is asked for.
-fn run<F>(settings: &Settings, batches: Vec<Vec<Path>>, test: &Arc<F>) -> Vec<Done>
-where
-    F: Fn() + Send + Sync + 'static,
-{
-    let one = |paths: Vec<Path>| executions(Session::list(settings.clone(), paths), test, settings.stack);
-    std::thread::scope(|scope| {
-        let mut batches = batches.into_iter();
-        let first = batches.next();
-        let others: Vec<_> = batches.map(|paths| scope.spawn(|| one(paths))).collect();
-        let mut done: Vec<Done> = first.map(one).into_iter().collect();
-        for other in others {
-            match other.join() {
-                Ok(batch) => done.push(batch),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        done
-    })
+/// What has been found so far.
+#[derive(Debug)]
+struct Search {
+    tree: Tree,
+    tally: Tally,
+    meeting: Meeting,
+    /// Batches that have run, by their numbers, but for those that were recorded.
+    done: BTreeMap<usize, Batch>,
+    recorded: usize,
+    given: usize,
+    /// How many schedules were given out, those before the search was resumed not counted.
+    schedules: u64,
+    /// Nothing is given out any more.
+    over: bool,
 }
 
 impl Search {
-    fn new(settings: Settings) -> Search {
-        let tree = Tree::new(settings.delays);
-        Search { settings, tree, tally: Tally::default(), meeting: Meeting::default() }
+    fn new(settings: &Settings) -> Search {
+        Search {
+            tree: Tree::new(settings.delays),
+            tally: Tally::default(),
+            meeting: Meeting::default(),
+            done: BTreeMap::new(),
+            recorded: 0,
+            given: 0,
+            schedules: 0,
+            over: false,
+        }
     }
 
-    /// Takes a batch over. Gives its session if the search ends with it.
-    fn record(&mut self, (mut session, result): Done) -> Option<Done> {
-        for left in session.listed() {
+    /// Takes over what a batch has come to.
+    fn record(&mut self, batch: Batch) {
+        for left in batch.left {
             self.tree.record(left);
         }
-        self.tally.add(&session.tally);
-        self.meeting.join(&session.meeting);
-        if result.is_ok() && session.end == Some(End::Listed) {
-            return None;
+        self.tally.add(&batch.tally);
+        self.meeting.join(&batch.meeting);
+        self.recorded += 1;
+    }
+
+    /// Records what can be recorded in order.
+    fn settle(&mut self) {
+        while let Some(batch) = self.done.remove(&self.recorded) {
+            self.record(batch);
         }
-        Some((session, result))
     }
 
     /// A session that stands for this search, which has ended.
     fn finish(self, mut session: Session, end: Option<End>) -> Session {
         session.end = end;
-        session.meeting = self.meeting;
-        session.settings.cores = self.settings.cores;
+        session.execution.meeting = self.meeting;
         session.adopt(self.tree, self.tally);
         session
     }
+}
+
+/// Gives schedules out.
+#[derive(Debug)]
+pub(crate) struct Hand {
+    settings: Settings,
+    started: Instant,
+    search: Mutex<Search>,
+    changed: Condvar,
+}
+
+impl Hand {
+    fn search(&self) -> MutexGuard<'_, Search> {
+        self.search.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a limit forbids to begin another schedule.
+    fn limited(&self, search: &Search) -> Option<End> {
+        let time = self.settings.time.is_some_and(|limit| self.started.elapsed() > limit);
+        match self.settings.schedules {
+            Some(limit) if search.schedules >= limit => Some(End::Schedules),
+            _ => time.then_some(End::Time),
+        }
+    }
+
+    /// The next batch and its number; waits for those that it depends on.
+    fn take(&self) -> Option<(usize, Vec<Path>)> {
+        let mut search = self.search();
+        loop {
+            search.over |= self.limited(&search).is_some();
+            if search.over {
+                self.changed.notify_all();
+                return None;
+            }
+            let limit = self.settings.schedules.unwrap_or(u64::MAX) - search.schedules;
+            let share = search.tree.width() / (BATCHES * self.settings.cores as u64);
+            match search.tree.next(share.clamp(1, BATCH).min(limit) as usize) {
+                Next::Run(paths) => {
+                    search.schedules += paths.len() as u64;
+                    search.given += 1;
+                    return Some((search.given - 1, paths));
+                }
+                Next::Later => {
+                    search = self.changed.wait(search).unwrap_or_else(PoisonError::into_inner);
+                }
+                Next::Exhausted | Next::Bound => search.over = true,
+            }
+        }
+    }
+
+    fn give_back(&self, number: usize, batch: Batch) {
+        let mut search = self.search();
+        search.done.insert(number, batch);
+        search.settle();
+        self.changed.notify_all();
+    }
+}
+
+/// What a worker has of the hand: a batch, and what came of those of its schedules that have run.
+#[derive(Debug)]
+pub(crate) struct Share {
+    hand: Arc<Hand>,
+    number: Option<usize>,
+    paths: std::vec::IntoIter<Path>,
+    left: Vec<u32>,
+}
+
+impl Share {
+    fn new(hand: Arc<Hand>) -> Share {
+        Share { hand, number: None, paths: Vec::new().into_iter(), left: Vec::new() }
+    }
+
+    /// A schedule has run, with so many opportunities after its last delay.
+    pub fn record(&mut self, left: u32) {
+        self.left.push(left);
+    }
+
+    /// The next schedule: of this batch, or of another one.
+    pub fn next(&mut self, tally: &mut Tally, meeting: &mut Meeting) -> Result<Path, End> {
+        if let Some(path) = self.paths.next() {
+            return Ok(path);
+        }
+        if let Some(number) = self.number.take() {
+            let batch = self.batch(tally, meeting);
+            self.hand.give_back(number, batch);
+        }
+        let (number, paths) = self.hand.take().ok_or(End::Dealt)?;
+        self.number = Some(number);
+        self.paths = paths.into_iter();
+        self.paths.next().ok_or(End::Dealt)
+    }
+
+    fn batch(&mut self, tally: &mut Tally, meeting: &mut Meeting) -> Batch {
+        Batch {
+            left: std::mem::take(&mut self.left),
+            tally: std::mem::take(tally),
+            meeting: std::mem::take(meeting),
+        }
+    }
+}
+
+/// A worker's session, and the panic that has ended it, if any.
+type Done = (Session, Result<(), Panic>);
+
+/// Runs schedules until none is left. Gives the session of the first batch that ended otherwise, and what came of its schedules.
+fn run<F>(hand: &Arc<Hand>, test: &Arc<F>) -> Option<(Done, Batch)>
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    let one = || {
+        let session = Session::share(hand.settings.clone(), Share::new(Arc::clone(hand)));
+        let (mut session, result) = executions(session, test, hand.settings.stack);
+        let Session { tally, execution, .. } = &mut session;
+        let (mut tally, mut meeting) = (std::mem::take(tally), std::mem::take(&mut execution.meeting));
+        let share = session.shared()?;
+        let number = share.number?;
+        let batch = share.batch(&mut tally, &mut meeting);
+        // Others need not begin anything that comes after.
+        hand.search().over = true;
+        hand.changed.notify_all();
+        Some((number, (session, result), batch))
+    };
+    let mut failed = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..hand.settings.cores).map(|_| scope.spawn(one)).collect();
+        let mut failed: Vec<_> = one().into_iter().collect();
+        for other in others {
+            match other.join() {
+                Ok(result) => failed.extend(result),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        failed
+    });
+    failed.sort_by_key(|(number, ..)| *number);
+    failed.into_iter().next().map(|(_, done, batch)| (done, batch))
 }
 
 /// Searches until the end.
@@ -83,76 +226,92 @@ pub(crate) fn search<F>(settings: &Settings, test: &Arc<F>) -> Done
 where
     F: Fn() + Send + Sync + 'static,
 {
-    let started = Instant::now();
-    let mut search = Search::new(settings.clone());
     // Whether all operations say what they touch shows in the first schedule, or else as soon as one does not.
-    let again = |search: &Search| Search::new(Settings { reduce: false, ..search.settings.clone() });
-    let mut first = None;
+    let mut settings = settings.clone();
     loop {
-        let cores = search.settings.cores;
-        let left = match search.settings.schedules {
-            Some(limit) => limit.saturating_sub(search.tally.executions) as usize,
-            None => usize::MAX,
-        };
-        let out_of_time = search.tally.executions > 0
-            && search.settings.time.is_some_and(|limit| started.elapsed() > limit);
-        if left == 0 || out_of_time {
-            // If nothing is left, the limit does not matter.
-            if matches!(search.tree.clone().next(1), Next::Run(_)) {
-                save(&search, first);
-                let session = Session::list(search.settings.clone(), Vec::new());
-                let end = if left == 0 { End::Schedules } else { End::Time };
-                return (search.finish(session, Some(end)), Ok(()));
-            }
-        }
-        let paths = match search.tree.next(left.clamp(1, BATCH * cores)) {
-            Next::Run(paths) => paths,
-            end => return confirm(search, first, end, test),
-        };
-        let share = paths.len().div_ceil(cores).max(1);
-        let batches: Vec<Vec<Path>> = paths.chunks(share).map(<[Path]>::to_vec).collect();
-        let mut ended = None;
-        for batch in run(&search.settings, batches, test) {
-            if first.is_none() {
-                first = batch.0.first();
-            }
-            ended = search.record(batch);
-            if ended.is_some() {
-                break;
-            }
-        }
-        match ended {
-            None => {}
-            Some((session, Ok(()))) if session.end == Some(End::Foreign) => {
-                (search, first) = (again(&search), None);
-            }
-            Some((session, result)) => {
-                let end = session.end;
-                return (search.finish(session, end), result);
-            }
-        }
-        if search.tally.executions == 1
-            && let Some(tree) = load(&search, first)
-        {
-            search.tree = tree;
+        match attempt(&settings, test) {
+            Some(done) => return done,
+            None => settings.reduce = false,
         }
     }
 }
 
-/// Nothing is left: is the schedule without delays still what it was?
-fn confirm<F>(search: Search, first: Option<(u64, u32)>, end: Next, test: &Arc<F>) -> Done
+/// The whole search. Nothing if orders were left out although not every operation says what it touches.
+fn attempt<F>(settings: &Settings, test: &Arc<F>) -> Option<Done>
 where
     F: Fn() + Send + Sync + 'static,
 {
-    let (session, result) =
-        executions(Session::list(search.settings.clone(), vec![Path::new()]), test, search.settings.stack);
-    let same = result.is_ok() && session.end == Some(End::Listed) && session.first() == first;
+    let started = Instant::now();
+    let mut search = Search::new(settings);
+    let session = Session::single(settings.clone(), Path::new());
+    if settings.schedules == Some(0) {
+        return Some((search.finish(session, Some(End::Schedules)), Ok(())));
+    }
+    // The schedule without delays comes first, on its own: all others depend on it.
+    search.tree.next(1);
+    let (mut session, result) = executions(session, test, settings.stack);
+    let failed = result.is_err() || matches!(session.end, Some(End::Deadlock | End::Memory));
+    if !failed && settings.reduce && session.execution.world.foreign {
+        return None;
+    }
+    let first = session.first();
+    search.schedules = 1;
+    search.tally = std::mem::take(&mut session.tally);
+    search.meeting = std::mem::take(&mut session.execution.meeting);
+    if result.is_err() || session.end != Some(End::Replayed) {
+        let end = session.end;
+        return Some((search.finish(session, end), result));
+    }
+    search.tree.record(session.execution.walk.left_over());
+    if let Some(tree) = load(settings, first) {
+        search.tree = tree;
+    }
+    let hand = Arc::new(Hand {
+        settings: settings.clone(),
+        started,
+        search: Mutex::new(search),
+        changed: Condvar::new(),
+    });
+    let failed = run(&hand, test);
+    let mut search = std::mem::replace(&mut *hand.search(), Search::new(settings));
+    if let Some(((session, result), batch)) = failed {
+        if session.end == Some(End::Foreign) {
+            return None;
+        }
+        search.record(batch);
+        let end = session.end;
+        return Some((search.finish(session, end), result));
+    }
+    match search.tree.clone().next(1) {
+        Next::Run(_) => {
+            save(settings, first, &search.tree);
+            let limit = settings.schedules.is_some_and(|limit| search.schedules >= limit);
+            let session = Session::single(settings.clone(), Path::new());
+            Some((search.finish(session, Some(if limit { End::Schedules } else { End::Time })), Ok(())))
+        }
+        end => Some(confirm(settings, search, first, end, test)),
+    }
+}
+
+/// Nothing is left: is the schedule without delays still what it was?
+fn confirm<F>(
+    settings: &Settings,
+    search: Search,
+    first: Option<(u64, u32)>,
+    end: Next,
+    test: &Arc<F>,
+) -> Done
+where
+    F: Fn() + Send + Sync + 'static,
+{
+    let (session, result) = executions(Session::single(settings.clone(), Path::new()), test, settings.stack);
+    let same = result.is_ok() && session.end == Some(End::Replayed) && session.first() == first;
     let end = match end {
-        _ if !same => session.end.filter(|&end| end != End::Listed).unwrap_or(End::Diverged),
+        _ if !same => session.end.filter(|&end| end != End::Replayed).unwrap_or(End::Diverged),
         Next::Bound => End::Delays,
         _ => End::Exhausted,
     };
-    if let Some(file) = &search.settings.resume {
+    if let Some(file) = &settings.resume {
         // There is nothing to go on with; that the file is missing is as good.
         let _ = std::fs::remove_file(file);
     }
@@ -160,25 +319,24 @@ where
 }
 
 /// What a file must begin with to be of the same search.
-fn head(search: &Search, first: Option<(u64, u32)>) -> String {
-    let Settings { quantum, spurious, reduce, weak, .. } = search.settings;
+fn head(settings: &Settings, first: Option<(u64, u32)>) -> String {
+    let Settings { quantum, spurious, reduce, weak, .. } = settings;
     format!("allways-test 1 {quantum} {spurious} {reduce} {weak} {first:?}\n")
 }
 
-fn save(search: &Search, first: Option<(u64, u32)>) {
-    if let Some(file) = &search.settings.resume {
-        let text = head(search, first) + &search.tree.save();
+fn save(settings: &Settings, first: Option<(u64, u32)>, tree: &Tree) {
+    if let Some(file) = &settings.resume {
+        let text = head(settings, first) + &tree.save();
         if let Err(error) = std::fs::write(file, text) {
             eprintln!("allways-test: {}: {error}", file.display());
         }
     }
 }
 
-fn load(search: &Search, first: Option<(u64, u32)>) -> Option<Tree> {
-    let file = search.settings.resume.as_ref()?;
+fn load(settings: &Settings, first: Option<(u64, u32)>) -> Option<Tree> {
+    let file = settings.resume.as_ref()?;
     let text = std::fs::read_to_string(file).ok()?;
-    let tree =
-        text.strip_prefix(&head(search, first)).and_then(|text| Tree::load(search.settings.delays, text));
+    let tree = text.strip_prefix(&head(settings, first)).and_then(|text| Tree::load(settings.delays, text));
     if tree.is_none() {
         eprintln!("allways-test: {} is of another program or test, and is not used", file.display());
     }

@@ -4,6 +4,7 @@
 //! line of dashes is a switch; `delay` rows show who was held back, and before what. Steps at one line are one row. If all
 //! lines are of one file, its name stands above. With many tasks the columns are marks, and the text stands behind them.
 
+use crate::files::Files;
 use crate::location::Location;
 use crate::recording::{Recording, Step};
 
@@ -24,7 +25,10 @@ struct Row {
 
 pub(crate) fn picture(recording: &Recording, steps: &[Step]) -> String {
     let names = recording.names();
-    let file = only_file(steps);
+    let places = steps.iter().flat_map(|step| {
+        step.place.iter().chain(step.delayed.iter().filter_map(|(_, place)| place.as_ref()))
+    });
+    let files = Files::new(places.map(|place| place.file.as_str()));
     let mut rows = Vec::new();
     let mut start = 0;
     while start < steps.len() {
@@ -35,14 +39,14 @@ pub(crate) fn picture(recording: &Recording, steps: &[Step]) -> String {
                 .iter()
                 .take_while(|step| step.task == task && step.delayed.is_empty())
                 .count();
-        segment(&steps[start..end], start + 1, file.is_some(), &mut rows);
+        segment(&steps[start..end], start + 1, &files, &mut rows);
         start = end;
     }
     let columns = if names.len() <= WIDE { Columns::wide(names) } else { Columns::narrow(names) };
     // The marks show switches well enough.
     rows.retain(|row| !columns.narrow || row.cell.is_some());
     let left_out = rows.len().saturating_sub(2 * ROWS);
-    let mut lines: Vec<String> = file.iter().map(|file| format!("        {file}")).collect();
+    let mut lines: Vec<String> = files.only().into_iter().map(|file| format!("        {file}")).collect();
     lines.push(format!("{:>6}  {}", "step", columns.head));
     for (number, row) in rows.iter().enumerate() {
         if left_out > 0 && number == ROWS {
@@ -90,11 +94,13 @@ impl Columns {
 }
 
 /// The rows of steps of one task in a row; `number` is that of the first.
-fn segment(steps: &[Step], number: usize, one_file: bool, rows: &mut Vec<Row>) {
+fn segment(steps: &[Step], number: usize, files: &Files, rows: &mut Vec<Row>) {
     let first = &steps[0];
     for (task, place) in &first.delayed {
-        let before =
-            place.as_ref().map(|place| format!(" before {}", short(place, one_file))).unwrap_or_default();
+        let before = place
+            .as_ref()
+            .map(|place| format!(" before {}", described(place, files, "")))
+            .unwrap_or_default();
         rows.push(Row { label: "delay".to_string(), cell: Some((*task, format!("held back{before}"))) });
     }
     if !rows.is_empty() {
@@ -105,7 +111,7 @@ fn segment(steps: &[Step], number: usize, one_file: bool, rows: &mut Vec<Row>) {
         let what = match (&step.place, step.first, step.spurious) {
             (_, _, true) => "wakes up spuriously".to_string(),
             (_, true, _) => "starts".to_string(),
-            (Some(place), ..) => described(place, one_file, &step.note),
+            (Some(place), ..) => described(place, files, &step.note),
             (None, ..) if !step.note.is_empty() => step.note.clone(),
             (None, ..) => "goes on".to_string(),
         };
@@ -131,24 +137,10 @@ fn segment(steps: &[Step], number: usize, one_file: bool, rows: &mut Vec<Row>) {
     }
 }
 
-/// The file of all places, if there is only one.
-fn only_file(steps: &[Step]) -> Option<String> {
-    let mut files = steps.iter().filter_map(|step| Some(&step.place.as_ref()?.file));
-    let first = files.next()?;
-    files.all(|file| file == first).then(|| first.clone())
-}
-
-/// The line and what stands there; before it the file without its folders, unless there is only one.
-fn short(place: &Location, one_file: bool) -> String {
-    described(place, one_file, "")
-}
-
-/// The same, with what the step saw in front of the text.
-fn described(place: &Location, one_file: bool, note: &str) -> String {
+/// The line, what the step saw, and what stands there; before it the file, unless there is only one.
+fn described(place: &Location, files: &Files, note: &str) -> String {
     let note = if note.is_empty() { String::new() } else { format!("({note}) ") };
-    let file = place.file.rsplit(['/', '\\']).next().unwrap_or(&place.file);
-    let file = if one_file { String::new() } else { format!("{file}:") };
-    format!("{file}{} {note}{}", place.line, place.text).trim_end().to_string()
+    format!("{}{} {note}{}", files.before_line(&place.file), place.line, place.text).trim_end().to_string()
 }
 
 fn clip(text: &str, width: usize) -> String {

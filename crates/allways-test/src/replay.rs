@@ -4,24 +4,27 @@
 //! deterministic scheduler depends on: the quantum, `:s` if spurious wake-ups are left out, `:r` if orders of independent
 //! operations are, and `:w` if memory is weak.
 
-use crate::tree::Path;
+use std::borrow::Cow;
 use std::fmt;
 
 /// What determines a schedule, given the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Recipe {
-    pub path: Path,
+pub(crate) struct Recipe<'a> {
+    pub path: Cow<'a, [u32]>,
     pub quantum: usize,
     pub spurious: bool,
     pub reduce: bool,
     pub weak: bool,
 }
 
-impl fmt::Display for Recipe {
+impl fmt::Display for Recipe<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let path: Vec<String> = self.path.iter().map(u32::to_string).collect();
-        let path = if path.is_empty() { "-".to_string() } else { path.join(".") };
-        write!(f, "v1:{path}:q{}", self.quantum)?;
+        f.write_str(if self.path.is_empty() { "v1:-" } else { "v1:" })?;
+        for (index, delay) in self.path.iter().enumerate() {
+            f.write_str(if index > 0 { "." } else { "" })?;
+            fmt::Display::fmt(delay, f)?;
+        }
+        write!(f, ":q{}", self.quantum)?;
         for (flag, text) in [(!self.spurious, ":s"), (self.reduce, ":r"), (self.weak, ":w")] {
             f.write_str(if flag { text } else { "" })?;
         }
@@ -29,8 +32,8 @@ impl fmt::Display for Recipe {
     }
 }
 
-impl Recipe {
-    pub fn parse(text: &str) -> Result<Recipe, String> {
+impl Recipe<'static> {
+    pub fn parse(text: &str) -> Result<Recipe<'static>, String> {
         let error =
             || format!("not a schedule of allways-test: {text:?}; expected something like \"v1:14.3:q128\"");
         let mut fields = text.trim().split(':');
@@ -38,7 +41,7 @@ impl Recipe {
             return Err(error());
         }
         let path = match fields.next() {
-            Some("-") => Vec::new(),
+            Some("-") => Cow::default(),
             Some(path) => path.split('.').map(str::parse).collect::<Result<_, _>>().map_err(|_| error())?,
             None => return Err(error()),
         };
@@ -66,11 +69,11 @@ mod tests {
         for path in [vec![], vec![0], vec![14, 3], vec![u32::MAX, 0, 7]] {
             for flags in 0..8 {
                 let (spurious, reduce, weak) = (flags & 1 == 0, flags & 2 == 0, flags & 4 == 0);
-                let recipe = Recipe { path: path.clone(), quantum: 128, spurious, reduce, weak };
+                let recipe = Recipe { path: path.clone().into(), quantum: 128, spurious, reduce, weak };
                 assert_eq!(Recipe::parse(&recipe.to_string()), Ok(recipe));
             }
         }
-        assert_eq!(Recipe::parse(" v1:14.3:q128\n").unwrap().path, [14, 3]);
+        assert_eq!(Recipe::parse(" v1:14.3:q128\n").unwrap().path, [14, 3].as_slice());
     }
 
     #[test]

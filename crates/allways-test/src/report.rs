@@ -4,6 +4,7 @@
 //! drawn, and no wake-up was left out. Every other way of stopping has a name.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the model leaves out, whatever was explored.
@@ -112,6 +113,8 @@ pub struct Failure {
     pub replay: String,
     /// The interleaving, a column for each task.
     pub picture: String,
+    /// The same as an HTML page, if [`Check::page`](crate::Check::page) asks for one.
+    pub page: Option<PathBuf>,
 }
 
 /// In which way a schedule fails.
@@ -256,8 +259,19 @@ impl fmt::Display for Report {
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+impl Failure {
+    /// Everything but the interleaving.
+    pub(crate) fn summary(&self) -> String {
+        struct Summary<'a>(&'a Failure);
+        impl fmt::Display for Summary<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                self.0.summarise(f)
+            }
+        }
+        Summary(self).to_string()
+    }
+
+    fn summarise(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let task = self.task.as_ref().map(|task| format!("{task} ")).unwrap_or_default();
         let at = self.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
         match self.kind {
@@ -288,7 +302,16 @@ impl fmt::Display for Failure {
             f,
             "\n  run it again with: ALLWAYS_TEST_REPLAY={}, or allways_test::replay({:?}, || …)",
             self.replay, self.replay
-        )?;
+        )
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.summarise(f)?;
+        if let Some(page) = &self.page {
+            write!(f, "\n  as a page: {}", page.display())?;
+        }
         if !self.picture.is_empty() {
             write!(f, "\n\n{}\n", self.picture)?;
         }

@@ -17,18 +17,14 @@ pub(crate) struct Candidate {
     pub runnable: bool,
 }
 
-/// Brings the candidates, which come in order of creation, into the order in which delays reach them.
-pub(crate) fn line_up(candidates: &mut [Candidate], current: Option<usize>, to_the_end: bool) {
-    if candidates.len() < 2 {
-        return;
-    }
-    // The first of the line is the current task itself, or the one after it.
-    let first = current.map_or(0, |task| if to_the_end { task + 1 } else { task });
-    let split = candidates.partition_point(|candidate| candidate.task < first);
-    candidates.rotate_left(split);
-    if candidates.iter().any(|candidate| !candidate.runnable) {
-        candidates.sort_by_key(|candidate| !candidate.runnable);
-    }
+/// The number of the task with which the line begins, going round: the current task itself, or the one after it.
+pub(crate) fn first_in_line(current: Option<usize>, to_the_end: bool) -> usize {
+    current.map_or(0, |task| if to_the_end { task + 1 } else { task })
+}
+
+/// Those who could only be woken spuriously go behind all others, and keep their order.
+pub(crate) fn runnable_first(line: &mut [Candidate]) {
+    line.sort_by_key(|candidate| !candidate.runnable);
 }
 
 #[cfg(test)]
@@ -36,9 +32,9 @@ mod tests {
     use super::*;
 
     fn line(tasks: &[usize], current: Option<usize>, to_the_end: bool) -> Vec<usize> {
-        let mut line: Vec<_> = tasks.iter().map(|&task| Candidate { task, runnable: true }).collect();
-        line_up(&mut line, current, to_the_end);
-        line.iter().map(|candidate| candidate.task).collect()
+        let first = first_in_line(current, to_the_end);
+        let split = tasks.partition_point(|&task| task < first);
+        [&tasks[split..], &tasks[..split]].concat()
     }
 
     #[test]
@@ -63,8 +59,8 @@ mod tests {
     #[test]
     fn spurious_wake_ups_come_last() {
         let mut line =
-            [(0, true), (1, false), (2, true)].map(|(task, runnable)| Candidate { task, runnable });
-        line_up(&mut line, Some(1), false);
+            [(2, true), (1, false), (0, true)].map(|(task, runnable)| Candidate { task, runnable });
+        runnable_first(&mut line);
         assert_eq!(line.map(|candidate| candidate.task), [2, 0, 1]);
     }
 }

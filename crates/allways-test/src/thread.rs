@@ -48,7 +48,7 @@ impl Thread {
 
 /// The thread that asks.
 pub fn current() -> Thread {
-    let (id, name) = facade::session(|session| (session.world.current, None)).unwrap_or_default();
+    let (id, name) = facade::world(|world| (world.current, None)).unwrap_or_default();
     Thread { id: ThreadId(id), name }
 }
 

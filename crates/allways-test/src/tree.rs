@@ -22,6 +22,8 @@ pub(crate) enum Next {
     Exhausted,
     /// No schedule is left with as few delays as allowed.
     Bound,
+    /// What comes next depends on schedules that were given out and have not been recorded.
+    Later,
 }
 
 #[derive(Clone, Debug)]
@@ -41,6 +43,8 @@ pub(crate) struct Tree {
     taken: Vec<u32>,
     /// Whether all schedules of the current level have been visited.
     visited_all: bool,
+    /// How many schedules of the current level were given out.
+    given: u64,
 }
 
 impl Tree {
@@ -53,10 +57,17 @@ impl Tree {
             visited: vec![0],
             taken: Vec::new(),
             visited_all: false,
+            given: 0,
         }
     }
 
-    /// The next schedules, at least one if any is left, and at most so many. Those before must have been recorded.
+    /// How many schedules the current level has.
+    pub fn width(&self) -> u64 {
+        self.delays.checked_sub(1).map_or(1, |before| self.totals[before].1)
+    }
+
+    /// The next schedules, at least one if any is left, and at most so many. Those of a level may be given out before others of it
+    /// are recorded.
     pub fn next(&mut self, most: usize) -> Next {
         let mut paths = Vec::new();
         loop {
@@ -68,7 +79,11 @@ impl Tree {
                 }
             }
             if !paths.is_empty() {
+                self.given += paths.len() as u64;
                 return Next::Run(paths);
+            }
+            if self.totals[self.delays].0 < self.given {
+                return Next::Later;
             }
             if self.totals[self.delays].1 == 0 {
                 return Next::Exhausted;
@@ -78,6 +93,7 @@ impl Tree {
             }
             self.delays += 1;
             self.visited_all = false;
+            self.given = 0;
             self.children.push(Vec::new());
             self.totals.push((0, 0));
             self.visited = vec![0; self.delays + 1];
@@ -119,7 +135,7 @@ impl Tree {
         Some(tree)
     }
 
-    /// The current schedule has run, and has so many opportunities after its last delay.
+    /// The next of the schedules that were given out has run, and has so many opportunities after its last delay.
     pub fn record(&mut self, opportunities: u32) {
         let (schedules, sum) = &mut self.totals[self.delays];
         *schedules += 1;
@@ -214,6 +230,7 @@ mod tests {
     fn a_single_schedule() {
         let mut tree = Tree::new(None);
         assert_eq!(tree.next(9), Next::Run(vec![vec![]]));
+        assert_eq!(tree.next(9), Next::Later);
         tree.record(0);
         assert_eq!(tree.next(9), Next::Exhausted);
         assert_eq!(tree.schedules(), [1]);

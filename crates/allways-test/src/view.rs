@@ -21,6 +21,11 @@ fn join<T: Copy + Ord + Default>(into: &mut Vec<T>, from: &[T]) {
 }
 
 impl View {
+    pub fn clear(&mut self) {
+        self.clock.clear();
+        self.floors.clear();
+    }
+
     pub fn join(&mut self, other: &View) {
         join(&mut self.clock, &other.clock);
         join(&mut self.floors, &other.floors);

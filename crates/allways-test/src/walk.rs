@@ -27,37 +27,65 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Starts along `path`, after another walk along another path.
-    pub fn new(path: Path, before: &Walk) -> Walk {
-        let common = path.iter().zip(&before.path).take_while(|(a, b)| a == b).count();
-        let mut expected: Vec<_> = (0..common.min(before.marks.len()))
-            .map(|delay| (delay, path[delay], before.marks[delay]))
-            .collect();
+    /// Starts along another path.
+    pub fn restart(&mut self, path: Path) {
+        let common = path.iter().zip(&self.path).take_while(|(a, b)| a == b).count();
+        self.expected.clear();
         // Where they part, this one passes the opportunity that the other one took, if it is the later.
         if let (Some(&mine), Some(&theirs), Some(&mark)) =
-            (path.get(common), before.path.get(common), before.marks.get(common))
+            (path.get(common), self.path.get(common), self.marks.get(common))
             && theirs < mine
         {
-            expected.push((common, theirs, mark));
+            self.expected.push((common, theirs, mark));
         }
-        expected.reverse();
-        Walk { path, expected, ..Walk::default() }
+        let shared = (0..common.min(self.marks.len())).rev();
+        self.expected.extend(shared.map(|delay| (delay, path[delay], self.marks[delay])));
+        self.path = path;
+        self.passed = 0;
+        self.fingerprint = 0;
+        self.marks.clear();
+        self.diverged = false;
     }
 
     /// A scheduling point. Gives the position in the line of the task to run.
     pub fn choose(&mut self, line: &[Candidate], to_the_end: bool) -> usize {
+        self.see(line, to_the_end);
+        // To delay the last of the line as well would lead back to the first: the same schedule at a higher price.
+        self.alternative(line.len())
+    }
+
+    /// A scheduling point at which somebody else has chosen.
+    pub fn chosen(&mut self, line: &[Candidate], to_the_end: bool, position: usize) {
+        self.see(line, to_the_end);
+        self.go(line.len(), position);
+    }
+
+    fn see(&mut self, line: &[Candidate], to_the_end: bool) {
         self.mix(line.len() as u64 * 2 + u64::from(to_the_end));
         for candidate in line {
             self.mix(candidate.task as u64 * 2 + u64::from(candidate.runnable));
         }
-        // To delay the last of the line as well would lead back to the first: the same schedule at a higher price.
-        self.alternative(line.len())
     }
 
     /// A choice among so many alternatives that are no tasks.
     pub fn decide(&mut self, alternatives: usize) -> usize {
         self.mix(alternatives as u64);
         self.alternative(alternatives)
+    }
+
+    /// The same, where somebody else has decided.
+    pub fn decided(&mut self, alternatives: usize, position: usize) {
+        self.mix(alternatives as u64);
+        self.go(alternatives, position);
+    }
+
+    /// The path is made while it is gone.
+    fn go(&mut self, alternatives: usize, position: usize) {
+        for _ in 0..position {
+            self.path.push(self.passed);
+            self.spend();
+        }
+        self.passed += u32::from(position + 1 < alternatives);
     }
 
     fn alternative(&mut self, alternatives: usize) -> usize {
@@ -102,15 +130,19 @@ impl Walk {
             self.expected.pop();
         }
         if self.path.get(spent) == Some(&self.passed) {
-            self.marks.push(self.fingerprint);
-            // Two delays at one scheduling point see the same candidates, but are different places.
-            self.mix(u64::MAX);
-            self.passed = 0;
+            self.spend();
             true
         } else {
             self.passed += 1;
             false
         }
+    }
+
+    fn spend(&mut self) {
+        self.marks.push(self.fingerprint);
+        // Two delays at one scheduling point see the same candidates, but are different places.
+        self.mix(u64::MAX);
+        self.passed = 0;
     }
 }
 
@@ -120,7 +152,8 @@ mod tests {
 
     /// Runs a walk over points with so many candidates each.
     fn run(path: &[u32], before: &Walk, points: &[usize]) -> (Vec<usize>, Walk) {
-        let mut walk = Walk::new(path.to_vec(), before);
+        let mut walk = before.clone();
+        walk.restart(path.to_vec());
         let chosen = points
             .iter()
             .map(|&n| {
@@ -160,5 +193,21 @@ mod tests {
         // After the parting anything may be different.
         let (_, after) = run(&[1, 1], &first, &[2, 2, 2, 3]);
         assert!(after.followed());
+    }
+    #[test]
+    fn a_path_that_is_made_while_it_is_gone_leads_there_again() {
+        let points = [2, 3, 1, 2, 4, 2];
+        for number in 0..96 {
+            let mut rest = number;
+            let positions: Vec<usize> = points.map(|n| (rest % n, rest /= n).0).to_vec();
+            let mut walk = Walk::default();
+            for (&n, &position) in points.iter().zip(&positions) {
+                let line: Vec<_> = (0..n).map(|task| Candidate { task, runnable: true }).collect();
+                walk.chosen(&line, false, position);
+            }
+            let (again, other) = run(walk.path(), &Walk::default(), &points);
+            assert_eq!((again, other.fingerprint()), (positions, walk.fingerprint()));
+            assert!(walk.followed() && other.followed());
+        }
     }
 }

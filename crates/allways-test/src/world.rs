@@ -9,22 +9,38 @@
 use crate::memory::{Location, Order};
 use crate::operation::{OPEN, Operation, Otherwise, Touches, independent};
 use crate::view::View;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Executions are told apart, so that objects notice that a new one has begun.
 static EXECUTIONS: AtomicU32 = AtomicU32::new(1);
 
-/// What is known of a task.
-#[derive(Clone, Debug)]
-pub(crate) struct Task {
+/// What a task is about to do, which is looked at in every step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
     pub operation: Operation,
     /// Announced since its last step.
     announced: bool,
+    /// Nobody has announced what it does.
+    foreign: bool,
     /// Whether its function has returned.
     pub ended: bool,
     /// Left out here, because another schedule has taken this step before.
-    pub asleep: bool,
+    asleep: bool,
+}
+
+/// Who has just been started.
+const STARTED: Plan = Plan {
+    operation: Operation::on(Touches::Nothing),
+    announced: false,
+    foreign: false,
+    ended: false,
+    asleep: false,
+};
+
+/// What a task knows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Task {
     pub view: View,
     /// What was read without acquiring; an acquire fence makes it known.
     pub read: View,
@@ -33,8 +49,11 @@ pub(crate) struct Task {
     /// The object that opens when the task is unparked.
     pub token: Option<u32>,
     /// Outdated stores that were read in loops that wait, by location: the stamp, how often, and after which yield.
-    pub outdated: HashMap<usize, (u64, u32, u32)>,
+    pub outdated: BTreeMap<usize, (u64, u32, u32)>,
     pub yields: u32,
+    /// See `future.rs`.
+    pub timers: u32,
+    pub runs_out: Option<u32>,
 }
 
 /// What is known of an object.
@@ -59,14 +78,17 @@ pub(crate) struct World {
     pub execution: u32,
     pub weak: bool,
     pub current: usize,
+    plans: Vec<Plan>,
     pub tasks: Vec<Task>,
     pub objects: Vec<Object>,
     pub locations: Vec<Location>,
     pub order: Order,
     /// Reference-counted values by their address.
-    pub shared: HashMap<usize, u32>,
+    pub shared: BTreeMap<usize, u32>,
     /// A scheduling point that no type of this crate has announced was reached.
     pub foreign: bool,
+    /// An operation was announced that waits for something.
+    gated: bool,
 }
 
 /// What a type of this crate is in the current execution.
@@ -98,25 +120,35 @@ impl Handle {
 
 impl World {
     pub fn begin(&mut self, weak: bool) {
-        *self =
-            World { execution: EXECUTIONS.fetch_add(1, Ordering::Relaxed).max(1), weak, ..World::default() };
+        self.execution = EXECUTIONS.fetch_add(1, Ordering::Relaxed).max(1);
+        self.weak = weak;
+        self.current = 0;
+        self.plans.clear();
+        self.tasks.clear();
+        self.objects.clear();
+        self.locations.clear();
+        self.order = Order::default();
+        self.shared.clear();
+        self.foreign = false;
+        self.gated = false;
     }
 
-    /// The state of a task; one that is not known has just been started.
+    /// How many tasks there were.
+    pub fn known(&self) -> usize {
+        self.plans.len()
+    }
+
+    /// There are so many tasks.
+    pub fn know(&mut self, tasks: usize) {
+        if self.plans.len() < tasks {
+            self.plans.resize(tasks, STARTED);
+        }
+    }
+
+    /// What a task knows; one that has not been asked for knows nothing.
     pub fn task(&mut self, task: usize) -> &mut Task {
-        while self.tasks.len() <= task {
-            self.tasks.push(Task {
-                operation: Operation::on(Touches::Nothing),
-                announced: false,
-                ended: false,
-                asleep: false,
-                view: View::default(),
-                read: View::default(),
-                released: View::default(),
-                token: None,
-                outdated: HashMap::new(),
-                yields: 0,
-            });
+        if self.tasks.len() <= task {
+            self.tasks.resize_with(task + 1, Task::default);
         }
         &mut self.tasks[task]
     }
@@ -136,25 +168,41 @@ impl World {
     }
 
     pub fn announce(&mut self, operation: Operation) {
-        let me = self.me();
-        me.operation = operation;
-        me.announced = true;
-        me.yields += u32::from(operation.yields);
-    }
-
-    /// A task has reached a scheduling point: does it do what it has announced?
-    pub fn arrive(&mut self, task: usize) {
-        let state = self.task(task);
-        if !std::mem::take(&mut state.announced) {
-            state.operation = Operation::on(Touches::Everything);
-            let ended = state.ended;
-            self.foreign |= !ended;
+        self.know(self.current + 1);
+        let plan = &mut self.plans[self.current];
+        plan.operation = operation;
+        plan.announced = true;
+        plan.foreign = false;
+        self.gated |= operation.hard != OPEN || operation.soft != OPEN;
+        if operation.yields {
+            self.me().yields += 1;
         }
     }
 
+    /// The function of the task that runs has returned.
+    pub fn ends(&mut self) {
+        self.announce(Operation::on(Touches::Everything));
+        self.plans[self.current].ended = true;
+    }
+
+    /// A task has reached a scheduling point: does it do what it has announced?
+    pub fn arrive(&mut self, task: usize) -> &Plan {
+        let plan = &mut self.plans[task];
+        if !std::mem::take(&mut plan.announced) && !plan.foreign {
+            plan.operation = Operation::on(Touches::Everything);
+            plan.foreign = true;
+            self.foreign |= !plan.ended;
+        }
+        plan
+    }
+
     /// Whether a task can take its step now: yes, no, or only without what it waits for.
-    pub fn can_step(&mut self, task: usize) -> Step {
-        let operation = self.task(task).operation;
+    #[inline]
+    pub fn can_step(&self, task: usize) -> Step {
+        if !self.gated {
+            return Step::Now;
+        }
+        let operation = &self.plans[task].operation;
         let open = |gate: u32| gate == OPEN || !self.objects[gate as usize].closed;
         if !open(operation.hard) {
             Step::Never
@@ -169,21 +217,44 @@ impl World {
         }
     }
 
+    /// What a task is about to touch.
+    pub fn touches(&self, task: usize) -> Touches {
+        self.plans[task].operation.touches
+    }
+
+    /// Whether a task is about to yield.
+    pub fn yields(&self, task: usize) -> bool {
+        self.plans[task].operation.yields
+    }
+
+    /// Whether the step of a task is left out.
+    pub fn is_asleep(&self, task: usize) -> bool {
+        self.plans[task].asleep
+    }
+
+    /// Tasks are passed over in favour of another one: schedules in which they go first have been run.
+    pub fn put_to_sleep(&mut self, tasks: &[usize]) {
+        for &task in tasks {
+            self.plans[task].asleep = true;
+        }
+    }
+
     /// A task takes its step (sleep sets; Godefroid, *Partial-Order Methods*, 1996, chapter 5). A step that was left out because another
     /// schedule takes it here stays left out as long as only independent steps are taken: these schedules are the same as
     /// those that begin with it.
     pub fn wake_dependent(&mut self, chosen: usize) {
-        let touches = self.task(chosen).operation.touches;
-        let World { tasks, objects, .. } = self;
-        for (number, task) in tasks.iter_mut().enumerate() {
-            task.asleep &= number != chosen
-                && independent(task.operation.touches, touches, |object| objects[object as usize].count);
+        let touches = self.touches(chosen);
+        let World { plans, objects, .. } = self;
+        for (number, plan) in plans.iter_mut().enumerate() {
+            plan.asleep = plan.asleep
+                && number != chosen
+                && independent(plan.operation.touches, touches, |object| objects[object as usize].count);
         }
     }
 
     /// Whether a task is about to use what another one has used.
     pub fn meets(&mut self, task: usize) -> bool {
-        let objects = match self.task(task).operation.touches {
+        let objects = match self.touches(task) {
             Touches::One(object, _) => [Some(object), None],
             Touches::Two((one, _), (other, _)) => [Some(one), Some(other)],
             _ => [None, None],
@@ -193,17 +264,17 @@ impl World {
 
     /// The task takes part in what the object knows.
     pub fn acquire(&mut self, object: u32) {
-        let view = std::mem::take(&mut self.objects[object as usize].view);
-        self.me().view.join(&view);
-        self.objects[object as usize].view = view;
+        self.me();
+        self.tasks[self.current].view.join(&self.objects[object as usize].view);
     }
 
     /// The object learns what the task knows.
     pub fn release(&mut self, object: u32) {
         let current = self.current;
-        let view = self.me().view.clone();
-        self.objects[object as usize].view.join(&view);
-        self.me().view.tick(current);
+        self.me();
+        let view = &mut self.tasks[current].view;
+        self.objects[object as usize].view.join(view);
+        view.tick(current);
     }
 
     /// What opens when a task is unparked.

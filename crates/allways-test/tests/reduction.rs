@@ -287,7 +287,7 @@ fn compare(weak: bool, default: u64) {
         without += full.schedules;
     }
     println!(
-        "{compared} programs with the same outcomes, {deadlocks} that both find to deadlock, {skipped} too large; \
+        "weak memory {weak}: {compared} programs with the same outcomes, {deadlocks} that both find to deadlock, {skipped} too large; \
          {with} schedules with reduction, {without} without"
     );
     assert!(
@@ -298,12 +298,9 @@ fn compare(weak: bool, default: u64) {
 
 #[test]
 fn outcomes_of_random_programs_are_the_same() {
-    compare(false, 150);
-}
-
-#[test]
-fn outcomes_of_random_programs_are_the_same_with_weak_memory() {
-    compare(true, 60);
+    for (weak, programs) in [(false, 150), (true, 60)] {
+        compare(weak, programs);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! depth-first enumeration finds and a literal reading of Scheduler 3 prices at K, each once.
 
 use super::*;
+use crate::settings::Settings;
 use shuttle::scheduler::DfsScheduler;
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use shuttle::sync::{Mutex, mpsc};
@@ -21,7 +22,7 @@ struct Spy {
 impl Scheduler for Spy {
     fn new_execution(&mut self) -> Option<Schedule> {
         let schedule = self.inner.new_execution()?;
-        let delays = self.inner.0.borrow().walk.path().len();
+        let delays = self.inner.session.borrow().execution.walk.path().len();
         self.log.borrow_mut().push((Vec::new(), delays));
         Some(schedule)
     }
@@ -242,6 +243,7 @@ fn settings(quantum: usize) -> Settings {
         weak: false,
         cores: 1,
         resume: None,
+        page: None,
     }
 }
 
@@ -276,7 +278,8 @@ fn the_schedules_with_k_delays_are_those_of_brute_force() {
         }
         let session = Rc::new(RefCell::new(Session::search(settings(quantum))));
         let searched = Log::default();
-        let scheduler = Spy { inner: DelayScheduler(Rc::clone(&session)), log: searched.clone() };
+        let inner = DelayScheduler { session: Rc::clone(&session), guide: None };
+        let scheduler = Spy { inner, log: searched.clone() };
         let here = Arc::clone(&program);
         Runner::new(scheduler, config()).run(move || run_program(number, &here));
 

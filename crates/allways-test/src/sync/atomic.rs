@@ -55,9 +55,9 @@ fn perform<R>(
     crate::alloc::used(std::ptr::from_ref(handle).addr());
     facade::point(|world| operation(location(handle, world, newest()).0));
     crate::alloc::used(std::ptr::from_ref(handle).addr());
-    facade::session(|session| {
-        let (_, location) = location(handle, &mut session.world, newest());
-        let (world, mut decide) = session.memory();
+    facade::execution(|execution| {
+        let (_, location) = location(handle, &mut execution.world, newest());
+        let (world, mut decide) = execution.memory();
         let result = act(world, location, &mut decide);
         (result, world.newest(location))
     })

@@ -135,13 +135,13 @@ impl Condvar {
     /// Notifies one of those who wait.
     pub fn notify_one(&self) {
         facade::point(|world| Operation::write(number(&self.handle, world)));
-        facade::session(|session| {
-            let execution = session.world.execution;
-            let waiting = self.queue(execution, |queue| queue.len());
+        facade::execution(|execution| {
+            let number = execution.world.execution;
+            let waiting = self.queue(number, |queue| queue.len());
             if waiting > 0 {
-                let chosen = session.decide(waiting);
-                let ticket = self.queue(execution, |queue| queue.remove(chosen));
-                session.world.object(ticket).closed = false;
+                let chosen = execution.decide(waiting);
+                let ticket = self.queue(number, |queue| queue.remove(chosen));
+                execution.world.object(ticket).closed = false;
             }
         });
     }
