@@ -71,7 +71,7 @@ pub struct Outline {
     pub symbols: Vec<Symbol>,
     /// Where they stand, declarations among them, and which they are.
     pub uses: Vec<(Span, Vec<usize>)>,
-    /// The properties: from `never` to the end.
+    /// The properties: from `never` or `eventually` to the end.
     pub properties: Vec<Span>,
 }
 
@@ -244,6 +244,7 @@ impl<'a> Scribe<'a> {
                     self.symbol(*name, SymbolKind::Property, joined(*span, expr.span), detail);
                 }
             }
+            Item::Eventually(eventually) => self.outline.properties.push(eventually.span),
             Item::Predicate(_) => {}
         }
     }
@@ -298,6 +299,7 @@ impl<'a> Scribe<'a> {
             }
             Item::Lock(declarator) => self.in_declarator(declarator),
             Item::Constant(_, expr) | Item::Never(_, expr, _) | Item::Predicate(expr) => self.in_expr(expr),
+            Item::Eventually(eventually) => self.in_label(eventually.thread, eventually.label),
             Item::Enumeration(..) | Item::Event(_) => {}
             Item::Routine(routine) => {
                 self.routine = self.globals.get(routine.name.text).map(|&number| (number, routine.name.text));
@@ -318,6 +320,18 @@ impl<'a> Scribe<'a> {
                 self.scopes.pop();
                 self.routine = None;
             }
+        }
+    }
+
+    /// A label in a property, perhaps with the routine that it belongs to.
+    fn in_label(&mut self, routine: Option<Name<'a>>, label: Name<'a>) {
+        routine.iter().for_each(|routine| self.global_name(*routine));
+        let fits = |of: &str| routine.is_none_or(|routine| routine.text == of);
+        let meant = self.labels.iter().filter(|((of, name), _)| *name == label.text && fits(of));
+        let mut meant: Vec<usize> = meant.map(|(_, &number)| number).collect();
+        meant.sort_unstable();
+        if !meant.is_empty() {
+            self.outline.uses.push((label.span, meant));
         }
     }
 
@@ -458,16 +472,7 @@ impl<'a> Scribe<'a> {
                 self.name(*name);
                 self.in_expr(index);
             }
-            ExprKind::At(routine, label) => {
-                routine.iter().for_each(|routine| self.global_name(*routine));
-                let fits = |of: &str| routine.is_none_or(|routine| routine.text == of);
-                let meant = self.labels.iter().filter(|((of, name), _)| *name == label.text && fits(of));
-                let mut meant: Vec<usize> = meant.map(|(_, &number)| number).collect();
-                meant.sort_unstable();
-                if !meant.is_empty() {
-                    self.outline.uses.push((label.span, meant));
-                }
-            }
+            ExprKind::At(routine, label) => self.in_label(*routine, *label),
             // Which thread's variable it is, is not said; any with that name.
             ExprKind::Other(name, index) => {
                 let local = |symbol: &Symbol| symbol.kind == SymbolKind::Local && symbol.name == name.text;
