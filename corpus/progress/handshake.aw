@@ -14,10 +14,10 @@ thread producer {
 }
 
 thread consumer {
-  0..2 last;
+  0..2 _last;
   loop {
     await full;
-    last = value;
+    _last = value;
     got: full = false;
   }
 }

@@ -1,14 +1,12 @@
-// Peterson's lock where a thread lets the other go first for ever: both wait
+// Peterson's lock without turns: both raise their flags, and wait for the other
 //! verdict: unsafe
 //! violation: eventually
 
 shared bool want[2];
-shared 0..1 turn;
 
 thread p[2] {
   loop {
     want[self] = true;
-    turn = 1 - self;
     await !want[1 - self];
     crit: skip;
     want[self] = false;

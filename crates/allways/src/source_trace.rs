@@ -267,18 +267,18 @@ impl TraceWriter<'_> {
         let mut stuck = Vec::new();
         for (slot, thread) in slots.iter().enumerate() {
             let Some(thread) = thread.map(|thread| &state.threads[thread]) else { continue };
-            // Where some are stuck and others are not, it is said who.
-            let waits = |slot: usize| match run.end {
-                End::Halted(Halt::Stuck { thread }) => thread == slot,
-                _ => true,
-            };
-            if let Some(top) = thread.top().filter(|_| !thread.ended(self.program) && waits(slot)) {
+            if let Some(top) = thread.top().filter(|_| !thread.ended(self.program)) {
                 let span = self.program.locations[top.location].span;
                 let text = self.text(span);
                 let held = waiting.iter().find(|one| one.thread == slot).map(|one| {
                     let (holder, line) = (&self.threads[one.holder], one.taken.line);
                     format!("; {holder} has `{}` since line {line}", lock(one.lock))
                 });
+                // Where one is stuck and others are not, that is said already; who has what it waits for is not.
+                match run.end {
+                    End::Halted(Halt::Stuck { thread }) if thread != slot || held.is_none() => continue,
+                    _ => {}
+                }
                 let held = held.unwrap_or_default();
                 stuck.push(format!("{} is stuck at line {}: {text}{held}", self.threads[slot], span.line));
             }
@@ -350,8 +350,8 @@ impl TraceWriter<'_> {
             Halt::Starved { property, thread, .. } => {
                 let eventually = &self.program.progress[property];
                 let (who, line) = (&self.threads[thread], eventually.span.line);
-                let again = if eventually.again { "again " } else { "" };
-                let what = format!("{who} may never be {again}at {}", eventually.label);
+                let again = if eventually.again { " again" } else { "" };
+                let what = format!("{who} may never be at {}{again}", eventually.label);
                 (format!("line {line}: {what}: {}", self.text(eventually.span)), Some(line), "eventually")
             }
         }

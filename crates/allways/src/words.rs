@@ -85,6 +85,7 @@ pub fn lasso_steps(source: &SourceTrace) -> String {
     let of = |number: usize| count(number as u128, "step");
     match source.cycle {
         None => of(source.steps.len()),
+        Some(0) => format!("{} for ever", of(source.steps.len())),
         Some(cycle) => format!("{}, then {} for ever", of(cycle), source.steps.len() - cycle),
     }
 }

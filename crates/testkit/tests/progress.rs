@@ -314,3 +314,55 @@ fn a_proof_of_safety_is_none_of_progress() {
     let judged = check_evidence(&Forms::new(&task, &Question::default()), evidence, &Budget::unlimited());
     assert!(matches!(judged, Err(Rejection::Malformed(_))), "{judged:?}");
 }
+
+/// The text with a line left out, repeated or moved, or with other digits.
+fn spoilt(text: &str, rng: &mut Rng) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+    let at = rng.usize(0..lines.len());
+    match rng.u8(0..6) {
+        0 => drop(lines.remove(at)),
+        1 => lines.insert(at, lines[rng.usize(0..lines.len())].clone()),
+        2 => lines.truncate(at),
+        3 => lines.swap(at, text.lines().count() - 1),
+        _ => {
+            let digit = |letter: char| match letter.is_ascii_digit() && rng.u8(0..3) == 0 {
+                true => char::from(b'0' + rng.u8(0..10)),
+                false => letter,
+            };
+            lines[at] = lines[at].chars().map(digit).collect();
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn spoilt_texts_are_no_proofs_of_what_is_not_so() {
+    let (mut unread, mut rejected) = (0, 0);
+    for seed in seeds(150) {
+        let text = looping(seed);
+        let program = parsed(&text);
+        let Some(counts) = counts(&program, true) else { continue };
+        let Some(known) = kept(&program, &counts, LIMITS).filter(|known| !known.violation) else { continue };
+        let holds = known.goals.iter().all(|&kept| kept) && known.unstuck;
+        let evidence = Evidence::try_from(asked(&program, true)).expect("it is decided");
+        let numbers: Vec<Option<usize>> = counts.iter().copied().map(Some).collect();
+        let subject = Subject::Program { program: &program, counts: &numbers, deadlock: false, stuck: true };
+        let mut written = Vec::new();
+        write_evidence(&subject, &evidence, &mut written).expect("it is about the program");
+        let written = String::from_utf8(written).expect("text");
+        let mut rng = Rng::with_seed(seed);
+        for _ in 0..20 {
+            let Ok(read) = read_evidence(&subject, spoilt(&written, &mut rng).as_bytes()) else {
+                unread += 1;
+                continue;
+            };
+            match (accepted(&program, &counts, true, &read), &read) {
+                (Err(_), _) => rejected += 1,
+                (Ok(()), Evidence::Certificate(_)) => assert!(holds, "{text}\n{written}"),
+                (Ok(()), Evidence::Counterexample(_)) => assert!(!holds, "{text}\n{written}"),
+            }
+        }
+    }
+    println!("{unread} cannot be read, {rejected} are rejected");
+    assert!(unread > 500 && rejected > 100, "{unread} {rejected}");
+}

@@ -524,7 +524,7 @@ mod tests {
         proc f(int x) : int { return x + N; }\n\
         thread p[N] { bool x; { int x; x = 1; } x = true; acquire(m); here: goto here; }\n\
         thread q { Phase y = idle; x = 2; int r; r = f(x); here: skip; }\n\
-        never at(here) >= 2 && x == 3;\nnever at(p.here) >= 1;\n";
+        never at(here) >= 2 && x == 3;\nnever at(p.here) >= 1;\nalways eventually p.here;\n";
 
     /// The texts of the lines around each place where the name at this byte stands.
     fn lines(at: usize) -> Vec<(u32, u32)> {
@@ -548,7 +548,7 @@ mod tests {
         assert_eq!(lines(place("x; x = 1")), [(6, 29), (6, 32)], "the inner block");
         assert_eq!(lines(place("N = 2")).len(), 3);
         // `at(here)` is about both labels, so they are renamed together.
-        assert_eq!(lines(place("here: goto")).len(), 5);
+        assert_eq!(lines(place("here: goto")).len(), 6);
         assert_eq!(lines(place("idle, busy")).len(), 2);
     }
 
@@ -563,7 +563,7 @@ mod tests {
         assert_eq!(detail("f"), Some("proc f(int x): int"));
         assert_eq!(detail("r"), Some("int r; // initially 0"));
         assert_eq!(detail("m"), Some("lock m; // initially free"));
-        assert_eq!(outline.properties.len(), 2);
+        assert_eq!(outline.properties.len(), 3);
     }
 
     #[test]
