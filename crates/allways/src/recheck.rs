@@ -260,7 +260,7 @@ impl Claim<'_> {
     fn walk_lasso(&self, budget: &Budget) -> Walked {
         match (self.check(budget), self.source_trace()) {
             (Ok(()), Ok(Some(source))) => Walked {
-                judged: Ok(format!("{}: {}", words::lasso_steps(&source), source.end)),
+                judged: Ok(format!("makes no progress, {}: {}", words::lasso_steps(&source), source.end)),
                 table: TraceTable::of_source(&source),
             },
             (Err(why), _) | (_, Err(why)) => {

@@ -105,7 +105,10 @@ pub fn of_run(encoded: &Encoded, run: &Run, source: &[u8]) -> Option<RunStory> {
         });
         before = after;
     }
-    let (end, line, notes) = (told.end, told.line, told.notes);
+    let (end, line, mut notes) = (told.end, told.line, told.notes);
+    if let Some(cycle) = told.cycle {
+        notes.push(format!("steps {} to {} are repeated for ever", cycle + 1, steps.len()));
+    }
     Some(RunStory { threads: told.threads, start, steps, end, line, notes })
 }
 
