@@ -9,10 +9,13 @@ use crate::report::{Answer, Report};
 use crate::source_trace::SourceTrace;
 use allways_engines::confirm::{Shortened, confirm, shorten};
 use allways_engines::engine::Setting;
+use allways_engines::meet::progress;
 use allways_engines::table::NoEngine;
 use allways_engines::{Budget, Engine, Engines, EvidenceRejected, Forms, Outcome, Question, Strategy};
+use allways_evidence::listed::text_of;
 use allways_evidence::{
-    Certificate, Exhausted, Rejection, StopReason, Verdict, exhaust, interpret, write_evidence,
+    Certificate, Counterexample, Exhausted, Rejection, StopReason, Verdict, exhaust, interpret,
+    write_evidence,
 };
 use allways_model::notation::show_state;
 use allways_model::task::{Instance, Task};
@@ -113,6 +116,15 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     let started = Instant::now();
     let forms = forms(task, &request.question, false)?;
     let engine = request.engine.unwrap_or_else(|| Engines::default().auto());
+    if task.asks_progress() {
+        if !matches!(engine.info().name, "auto" | "progress") {
+            let what = format!("engine `{}` does not check progress", engine.info().name);
+            let help =
+                "leave out --engine and bounds, or --stuck; `eventually` is part of the program".to_string();
+            return Err(CheckError::Unsupported(NoEngine { what, help }));
+        }
+        progress::supported(&forms).map_err(CheckError::Unsupported)?;
+    }
     engine.supports(&forms).map_err(|what| unsupported(what, engine, &forms))?;
     if request.explain && forms.counters().is_some() {
         let what = "--explain is for programs and pushdown systems".to_string();
@@ -207,15 +219,23 @@ fn source_trace(
     outcome: &mut Outcome,
 ) -> Result<Option<(SourceTrace, Vec<String>)>, EvidenceRejected> {
     let Verdict::Unsafe(counterexample) = &outcome.verdict else { return Ok(None) };
-    let (Some(trace), Some(Ok(encoded)), Some(task)) =
-        (counterexample.trace(), forms.encoding(), forms.task())
-    else {
-        return Ok(None);
+    let (Some(Ok(encoded)), Some(task)) = (forms.encoding(), forms.task()) else { return Ok(None) };
+    let run = match counterexample {
+        Counterexample::Trace(trace) => interpret(&encoded, trace),
+        Counterexample::Lasso(lasso) => match lasso.run() {
+            Some(run) => Ok(run),
+            None => return Ok(None),
+        },
+        Counterexample::Run(_) => return Ok(None),
     };
-    match interpret(&encoded, trace) {
+    match run {
         Ok(run) => {
-            let states =
-                run.steps.iter().map(|step| show_state(&*encoded, &encoded.encode(&step.state, &step.slots)));
+            // Where nothing was reduced, states are those of the program.
+            let own = matches!(counterexample, Counterexample::Lasso(_));
+            let states = run.steps.iter().map(|step| match own {
+                true => text_of(&step.state),
+                false => show_state(&*encoded, &encoded.encode(&step.state, &step.slots)),
+            });
             let states = states.collect();
             Ok(Some((SourceTrace::new(&encoded, &run, &task.source.text), states)))
         }
@@ -253,9 +273,11 @@ fn confirm_unreduced(
                 && !invariant.windows.iter().flatten().any(|window| window.more)
         }
         Certificate::Products(products) => !products.any_number() && products.facts() <= small,
-        Certificate::Counted(_) | Certificate::Basis(_) | Certificate::Views(_) | Certificate::Shards(_) => {
-            false
-        }
+        Certificate::Counted(_)
+        | Certificate::Basis(_)
+        | Certificate::Views(_)
+        | Certificate::Shards(_)
+        | Certificate::Ranking(_) => false,
     };
     if !few || outcome.abstraction.is_some() || *forms.instance() == Instance::Any || task.has_integers() {
         return Ok(None);

@@ -241,13 +241,17 @@ impl<'a> Setting<'a> {
     fn step(&self, index: usize) -> Vec<String> {
         let step = &self.trace.steps[index];
         let mut rows = Vec::new();
+        let repeats = self.trace.cycle == Some(index);
+        if repeats {
+            rows.push("  then for ever:".to_string());
+        }
         if self.beside {
-            if step.switch {
+            if step.switch && !repeats {
                 let texts = &self.widths[1..self.widths.len() - 1];
                 let width = texts.iter().map(|width| width + 2).sum::<usize>() - 2;
                 rows.push(format!("  {:>1$}  {2}", "", self.widths[0], "-".repeat(width)));
             }
-        } else if step.switch || index == 0 {
+        } else if step.switch || repeats || index == 0 {
             rows.push(format!("  {}:", self.trace.threads[step.thread]));
         }
         let text = |thread: &usize| if *thread == step.thread { step.text.clone() } else { String::new() };
@@ -282,6 +286,7 @@ mod tests {
             threads: (0..threads).map(|thread| format!("worker[{thread}]")).collect(),
             start: (0..6).map(|slot| format!("slot[{slot}] = 0")).collect(),
             steps: (0..steps).map(step).collect(),
+            cycle: None,
             end: "line 12: violated".to_string(),
             line: Some(12),
             notes: Vec::new(),

@@ -149,6 +149,8 @@ pub struct Options {
     pub definitions: Definitions,
     /// Whether deadlocks are to be avoided, too.
     pub deadlock: bool,
+    /// Of a program, whether threads that are stuck for ever are to be avoided, too.
+    pub stuck: bool,
     /// Nothing is to be avoided, whatever the file beside says.
     pub no_property: bool,
     /// Of a C program, the sizes of its types.
@@ -259,6 +261,7 @@ impl Reading<'_> {
         let task = Task {
             model: model(parsed),
             property,
+            stuck: self.options.stuck,
             threads,
             source,
             widened: None,
@@ -371,6 +374,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     reading.refuse(&[
         (init.is_some(), "--init is for .pds files", "the program says itself where it starts"),
         (!targets.is_empty(), "--target is for .pds files", "write `assert` into the program"),
+        (reading.options.stuck, "--stuck is for .aw and .bp files, not for C", "--deadlock is for C, too"),
     ])?;
     let (text, map) = preprocessed(reading.path, &reading.source.text, reading.options)?;
     let parsed = allways_c::read(&text, &map, *data_model, property);
@@ -491,7 +495,10 @@ pub fn load_rules(path: &Path, budget: &Budget) -> Result<(Explicit, SourceDiagn
 fn read_rules(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let options = reading.options;
     let counts = !options.threads.is_empty();
-    reading.refuse(&[(counts, "--threads is for programs", "this file lists its threads one by one")])?;
+    reading.refuse(&[
+        (counts, "--threads is for programs", "this file lists its threads one by one"),
+        (options.stuck, "--stuck is for programs", "--deadlock is for rules, too"),
+    ])?;
     let pds::Parsed { system, diagnostics } = pds::parse(&reading.source.text);
     let Some(mut system) = system else { return reading.loaded(None, diagnostics, Model::Rules) };
     let missing = LoadError::NoInitialState { path: reading.path.to_path_buf() };
@@ -533,10 +540,11 @@ fn vacuous(system: &Explicit, bad: &[Pattern]) -> Vec<String> {
 
 /// Options that say nothing about counter systems.
 fn refuse_for_counters(reading: &Reading<'_>) -> Result<(), LoadError> {
-    let Options { threads, deadlock, .. } = reading.options;
+    let Options { threads, deadlock, stuck, .. } = reading.options;
     reading.refuse(&[
         (!threads.is_empty(), "--threads is not for .spec and .tts files", "leave out --threads"),
         (*deadlock, "--deadlock is not for .spec and .tts files", "leave out --deadlock"),
+        (*stuck, "--stuck is not for .spec and .tts files", "leave out --stuck"),
     ])
 }
 

@@ -9,8 +9,8 @@ use crate::words;
 use allways_engines::confirm::check_evidence;
 use allways_engines::{Budget, Forms, Question};
 use allways_evidence::{
-    BadEvidence, Certificate, Counterexample, Evidence, Header, Rejection, Shards, interpret, read_evidence,
-    read_inputs,
+    BadEvidence, Certificate, Counterexample, Evidence, Halt, Header, Rejection, Shards, interpret,
+    read_evidence, read_inputs,
 };
 use allways_model::property::Pattern;
 use allways_model::task::{Abstraction, Instance, Model, Task};
@@ -148,13 +148,17 @@ impl Claim<'_> {
 
     /// The run of a program behind a trace, if it is one.
     fn source_trace(&self) -> Result<Option<SourceTrace>, Rejection> {
-        let Ok(Evidence::Counterexample(Counterexample::Trace(trace))) = &self.evidence else {
-            return Ok(None);
-        };
         let (Some(Ok(encoded)), Some(task)) = (self.forms.encoding(), self.forms.task()) else {
             return Ok(None);
         };
-        let run = interpret(&encoded, trace)?;
+        let run = match &self.evidence {
+            Ok(Evidence::Counterexample(Counterexample::Trace(trace))) => interpret(&encoded, trace)?,
+            Ok(Evidence::Counterexample(Counterexample::Lasso(lasso))) => match lasso.run() {
+                Some(run) => run,
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
         Ok(Some(SourceTrace::new(&encoded, &run, &task.source.text)))
     }
 
@@ -180,6 +184,10 @@ impl Claim<'_> {
             (None, Err(_)) => String::new(),
         };
         match (&self.evidence, &task.model) {
+            (Ok(Evidence::Counterexample(Counterexample::Lasso(lasso))), _) => match lasso.halt {
+                Halt::Stuck { .. } => "has a thread that can be stuck for ever".to_string(),
+                Halt::Starved { .. } => "may make no progress".to_string(),
+            },
             (Ok(Evidence::Counterexample(_)), Model::Program(_)) => "goes wrong".to_string(),
             (Ok(Evidence::Counterexample(_)), Model::Counters(_)) => "covers a target".to_string(),
             (Ok(Evidence::Counterexample(counterexample)), Model::Rules(_)) => {
@@ -192,8 +200,7 @@ impl Claim<'_> {
                 }
             }
             (Ok(Evidence::Certificate(certificate)), Model::Program(_)) if self.forms.has_property() => {
-                let claim = if property.deadlock { "is safe and deadlock-free" } else { "never goes wrong" };
-                format!("{claim}{}", words::any_number(certificate))
+                format!("{}{}", words::claim(task), words::any_number(certificate))
             }
             (Ok(Evidence::Certificate(_)), Model::Counters(_)) => format!("never covers {}", targets()),
             (Ok(Evidence::Certificate(certificate)), _) => match certificate {
@@ -215,6 +222,7 @@ impl Claim<'_> {
         let trace = match &self.evidence {
             Err(text) => return Ok(Walked { judged: Err(text.clone()), table: TraceTable::default() }),
             Ok(Evidence::Counterexample(Counterexample::Trace(trace))) => trace.clone(),
+            Ok(Evidence::Counterexample(Counterexample::Lasso(_))) => return Ok(self.walk_lasso(budget)),
             Ok(_) => return Ok(self.walk_run(budget)),
         };
         let form = self.forms.pushdown()?;
@@ -245,6 +253,23 @@ impl Claim<'_> {
                 });
                 let judged = Err(format!("that goes wrong: {rejection}"));
                 Ok(Walked { judged, table })
+            }
+        }
+    }
+
+    fn walk_lasso(&self, budget: &Budget) -> Walked {
+        match (self.check(budget), self.source_trace()) {
+            (Ok(()), Ok(Some(source))) => Walked {
+                judged: Ok(format!("makes no progress, {}: {}", words::lasso_steps(&source), source.end)),
+                table: TraceTable::of_source(&source),
+            },
+            (Err(why), _) | (_, Err(why)) => {
+                let judged = Err(format!("that makes no progress: {why}"));
+                Walked { judged, table: TraceTable::default() }
+            }
+            (Ok(()), Ok(None)) => {
+                let judged = Err("it is about a program".to_string());
+                Walked { judged, table: TraceTable::default() }
             }
         }
     }

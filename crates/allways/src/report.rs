@@ -14,6 +14,7 @@ use allways_engines::engine::{Figures, Schedule, Share};
 use allways_engines::journal::EngineRun;
 use allways_engines::{Forms, Outcome};
 use allways_evidence::counters::Run;
+use allways_evidence::listed::text_of;
 use allways_evidence::{Certificate, Counterexample, StopReason, Trace, Verdict};
 use allways_model::counters::Counters;
 use allways_model::notation::show_state;
@@ -41,7 +42,7 @@ pub struct Report {
     pub certified: bool,
     /// Why nothing is known.
     pub reason: Option<String>,
-    /// The kind of evidence: `invariant`, `products`, `counted`, `basis`, `views`, `shards`, `trace` or `run`.
+    /// The kind of evidence: `invariant`, `products`, `counted`, `basis`, `views`, `shards`, `ranking`, `trace`, `run` or `lasso`.
     pub evidence: Option<&'static str>,
     /// Whether the certificate holds for any number of threads.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -179,6 +180,9 @@ pub struct CounterexampleRows {
     /// Why the search for a better one ended early, if it did; missing where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortening_stopped: Option<Option<String>>,
+    /// Of a run without progress, how many steps come before those that are repeated for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<usize>,
     /// Of a counter system, how many threads it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
@@ -287,6 +291,7 @@ impl Report {
                 report.certified_against = match (outcome.abstraction, certificate, confirmed) {
                     (Some(_), ..) => Some("abstract program"),
                     (None, Certificate::Views(_), _) => None,
+                    (None, Certificate::Ranking(_), _) => Some("program"),
                     (None, _, Some(_)) => Some("program"),
                     (None, ..) => forms.program().is_some().then_some("reduced program"),
                 };
@@ -388,12 +393,10 @@ impl Answer<'_> {
 
     fn safe(&self, certificate: &Certificate, report: &mut Report) {
         let (file, any) = (self.file(), words::any_number(certificate));
-        let deadlock = self.forms.question().property.deadlock;
-        let claim = match self.forms.task().map(|task| &task.model) {
-            Some(Model::Program(_)) if deadlock => "is safe and deadlock-free".to_string(),
-            Some(Model::Program(_)) => "never goes wrong".to_string(),
-            Some(Model::Counters(_)) => format!("never covers {}", self.targets()),
-            Some(Model::Rules(_)) | None => format!("never reaches {}", self.targets()),
+        let claim = match self.forms.task().map(|task| (task, &task.model)) {
+            Some((task, Model::Program(_))) => words::claim(task),
+            Some((_, Model::Counters(_))) => format!("never covers {}", self.targets()),
+            Some((_, Model::Rules(_))) | None => format!("never reaches {}", self.targets()),
         };
         report.sentence = format!("{file} {claim}{any}");
         let engine = match certificate {
@@ -423,7 +426,8 @@ impl Answer<'_> {
             }
             (Counterexample::Trace(trace), Some((source, states))) => {
                 let Ok(form) = self.forms.pushdown() else { return };
-                let rows = CounterexampleRows::of_source(&*form.system, trace, (source, states), shortened);
+                let initial = show_state(&*form.system, &trace.initial);
+                let rows = CounterexampleRows::of_source(initial, (source, states), shortened);
                 report.sentence = format!("{}: {}", self.file(), source.end);
                 report.details = vec![
                     words::count(source.steps.len() as u128, "step"),
@@ -436,6 +440,18 @@ impl Answer<'_> {
                 report.table = Some(TraceTable::of_source(source));
                 report.counterexample = Some(rows);
             }
+            (Counterexample::Lasso(lasso), Some((source, states))) => {
+                let initial = text_of(&lasso.initial);
+                let rows = CounterexampleRows::of_source(initial, (source, states), shortened);
+                let cycle = source.cycle;
+                report.counterexample =
+                    Some(CounterexampleRows { cycle, shortest: None, shortening_stopped: None, ..rows });
+                report.sentence = format!("{}: {}", self.file(), source.end);
+                report.details = vec![words::lasso_steps(source), report.engine.to_string()];
+                report.details.push("certified".to_string());
+                report.table = Some(TraceTable::of_source(source));
+            }
+            (Counterexample::Lasso(_), None) => {}
             (Counterexample::Trace(trace), None) => {
                 let Ok(form) = self.forms.pushdown() else { return };
                 let system = &*form.system;
@@ -477,8 +493,7 @@ impl Answer<'_> {
 impl CounterexampleRows {
     /// The run of a program: a step of the pushdown system may be several of the program.
     fn of_source(
-        system: &dyn Pushdown,
-        trace: &Trace,
+        initial: String,
         (source, states): (&SourceTrace, &[String]),
         shortened: &Shortened,
     ) -> CounterexampleRows {
@@ -500,7 +515,7 @@ impl CounterexampleRows {
             switches: Some(source.switches()),
             shortest: Some(shortened.minimal),
             shortening_stopped: Some(words::shortened(shortened)),
-            ..CounterexampleRows::of(show_state(system, &trace.initial), steps)
+            ..CounterexampleRows::of(initial, steps)
         }
     }
 
@@ -544,6 +559,7 @@ impl CounterexampleRows {
             switches,
             shortest: None,
             shortening_stopped: None,
+            cycle: None,
             threads: None,
             trace,
         }

@@ -6,7 +6,7 @@
 use crate::held::{Ended, Waiting, cycle};
 use allways_c::lower::owners::{WAITS_FOR, WANTED};
 use allways_c::lower::{ADDRESSES, HEAP};
-use allways_evidence::{End, Run, RunStep};
+use allways_evidence::{End, Halt, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::expression::OPEN;
 use allways_model::program::semantics::{State, Thread};
@@ -27,13 +27,15 @@ pub struct SourceTrace {
     pub start: Vec<String>,
     /// The steps.
     pub steps: Vec<SourceStep>,
+    /// Where the steps begin that are repeated for ever, if some are.
+    pub cycle: Option<usize>,
     /// How it ends: what went wrong.
     pub end: String,
     /// The line of what went wrong, if it has one.
     pub line: Option<u32>,
     /// What else there is to say: of a deadlock, where each thread is stuck.
     pub notes: Vec<String>,
-    /// One word for what went wrong: that of [`Wrong::word`], or `deadlock`.
+    /// One word for what went wrong: that of [`Wrong::word`], or `deadlock`, `stuck`, `eventually`.
     pub kind: &'static str,
 }
 
@@ -68,9 +70,21 @@ impl SourceTrace {
             last = Some(step.thread);
         }
         let (end, line, kind) = writer.end(run);
-        let notes = if run.end == End::Deadlock { writer.stuck(run, before.0, before.1) } else { Vec::new() };
+        let notes = match run.end {
+            End::Deadlock | End::Halted(Halt::Stuck { .. }) => writer.stuck(run, before.0, before.1),
+            End::Halted(Halt::Starved { cycle, .. }) if cycle == steps.len() => {
+                let mut notes = vec!["no thread can move any more".to_string()];
+                notes.extend(writer.stuck(run, before.0, before.1));
+                notes
+            }
+            End::Wrong(_) | End::Halted(Halt::Starved { .. }) => Vec::new(),
+        };
         let start = writer.start(&run.initial, &run.slots);
-        SourceTrace { start, threads: writer.threads, steps, end, line, notes, kind }
+        let cycle = match run.end {
+            End::Halted(Halt::Starved { cycle, .. }) if cycle < steps.len() => Some(cycle),
+            _ => None,
+        };
+        SourceTrace { start, threads: writer.threads, steps, cycle, end, line, notes, kind }
     }
 
     /// How often another thread takes over.
@@ -246,7 +260,7 @@ impl TraceWriter<'_> {
         start
     }
 
-    /// Where the threads are that have not ended, which locks they wait for, and the circle in which they do so.
+    /// Where the threads are that have not ended and cannot move, which locks they wait for, and the circle in which they do so.
     fn stuck(&self, run: &Run, state: &State, slots: &[Option<usize>]) -> Vec<String> {
         let waiting = Ended { program: self.program, source: self.source, run }.waiting();
         let lock = |slot| slot_name(&self.program.shared, slot).trim_matches('#').to_string();
@@ -260,6 +274,11 @@ impl TraceWriter<'_> {
                     let (holder, line) = (&self.threads[one.holder], one.taken.line);
                     format!("; {holder} has `{}` since line {line}", lock(one.lock))
                 });
+                // Where one is stuck and others are not, that is said already; who has what it waits for is not.
+                match run.end {
+                    End::Halted(Halt::Stuck { thread }) if thread != slot || held.is_none() => continue,
+                    _ => {}
+                }
                 let held = held.unwrap_or_default();
                 stuck.push(format!("{} is stuck at line {}: {text}{held}", self.threads[slot], span.line));
             }
@@ -283,6 +302,7 @@ impl TraceWriter<'_> {
                     "deadlock",
                 );
             }
+            End::Halted(halt) => return self.halted(run, halt),
             End::Wrong(violation) => violation,
         };
         let line = violation.line;
@@ -315,6 +335,26 @@ impl TraceWriter<'_> {
             Wrong::Never => format!("violated: {text}"),
         };
         (format!("line {line}: {what}"), Some(line), violation.kind.word())
+    }
+
+    /// How a run without progress ends.
+    fn halted(&self, run: &Run, halt: Halt) -> (String, Option<u32>, &'static str) {
+        match halt {
+            Halt::Stuck { thread } => {
+                let state = run.steps.last().map_or(&run.initial, |step| &step.state);
+                let span = state.threads[thread].top().map(|top| self.program.locations[top.location].span);
+                let span = span.unwrap_or_default();
+                let (who, text, line) = (&self.threads[thread], self.text(span), span.line);
+                (format!("line {line}: {who} is stuck for ever: {text}"), Some(line), "stuck")
+            }
+            Halt::Starved { property, thread, .. } => {
+                let eventually = &self.program.progress[property];
+                let (who, line) = (&self.threads[thread], eventually.span.line);
+                let again = if eventually.again { " again" } else { "" };
+                let what = format!("{who} may never be at {}{again}", eventually.label);
+                (format!("line {line}: {what}: {}", self.text(eventually.span)), Some(line), "eventually")
+            }
+        }
     }
 
     /// Whether the program is one with pointers: then what is out of bounds may be null, freed, or gone.

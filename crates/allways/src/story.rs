@@ -148,6 +148,10 @@ impl Story {
                     _ => forms.pushdown().ok().map(|form| states::of_rules(&*form.system, trace, &source)),
                 };
             }
+            Verdict::Unsafe(Counterexample::Lasso(lasso)) => {
+                let encoded = forms.encoding().and_then(Result::ok);
+                story.run = encoded.and_then(|encoded| states::of_run(&encoded, &lasso.run()?, &source));
+            }
             Verdict::Unsafe(Counterexample::Run(run)) => {
                 story.run = forms.counters().map(|counters| states::of_counters(counters, run, &source));
             }

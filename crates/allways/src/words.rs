@@ -1,11 +1,13 @@
 //! How things are said: durations, sizes, reasons, names.
 
+use crate::source_trace::SourceTrace;
 use allways_engines::confirm::Shortened;
 use allways_evidence::{Certificate, StopReason};
 use allways_model::counters::{Counters, Shared};
 use allways_model::notation::{show_pattern, show_visible};
 use allways_model::property::{Property, deadlocked};
 use allways_model::pushdown::{Pushdown, Visible};
+use allways_model::task::Task;
 use std::path::Path;
 use std::time::Duration;
 
@@ -62,6 +64,32 @@ pub fn any_number(certificate: &Certificate) -> &'static str {
     if certificate.any_number() { ", with any number of threads" } else { "" }
 }
 
+/// What a safe program does: it never goes wrong, and what else was asked.
+pub fn claim(task: &Task) -> String {
+    let promises = task.program().is_some_and(|program| !program.progress.is_empty());
+    match (task.property.deadlock, task.stuck, promises) {
+        (false, false, false) => "never goes wrong",
+        (true, false, false) => "is safe and deadlock-free",
+        (_, true, false) => "never goes wrong, and no thread is ever stuck",
+        (false, false, true) => "never goes wrong, and makes the progress that it promises",
+        (true, false, true) => "is safe and deadlock-free, and makes the progress that it promises",
+        (_, true, true) => {
+            "never goes wrong, no thread is ever stuck, and it makes the progress that it promises"
+        }
+    }
+    .to_string()
+}
+
+/// How many steps a run without progress has.
+pub fn lasso_steps(source: &SourceTrace) -> String {
+    let of = |number: usize| count(number as u128, "step");
+    match source.cycle {
+        None => of(source.steps.len()),
+        Some(0) => format!("{} for ever", of(source.steps.len())),
+        Some(cycle) => format!("{}, then {} for ever", of(cycle), source.steps.len() - cycle),
+    }
+}
+
 /// How much there is of a certificate.
 pub fn size(certificate: &Certificate) -> String {
     let of = |number: usize, thing: &str| count(number as u128, thing);
@@ -78,6 +106,7 @@ pub fn size(certificate: &Certificate) -> String {
             format!("{limits}, {weights}, basis of {}", of(basis.members.len(), "configuration"))
         }
         Certificate::Views(views) => of(views.rows.len(), "formula"),
+        Certificate::Ranking(ranking) => of(ranking.states.len(), "state"),
         Certificate::Shards(shards) => {
             format!("{} in {}", count(shards.states(), "state"), of(shards.files.len(), "shard"))
         }

@@ -258,7 +258,7 @@ fn only_durations_may_differ_from_what_is_shown() {
 }
 
 fn copy_corpus(to: &Path) {
-    for part in ["aw", "c", "counters", "pds", "tasks"] {
+    for part in ["aw", "c", "counters", "pds", "progress", "tasks"] {
         let folder = to.join("corpus").join(part);
         fs::create_dir_all(&folder).expect("a folder");
         for entry in fs::read_dir(root().join("corpus").join(part)).expect("the corpus") {
@@ -385,7 +385,8 @@ fn every_command_in_the_documentation_prints_what_it_shows() {
 
 #[test]
 fn the_programs_of_the_corpus_are_formatted() {
-    let programs = fs::read_dir(root().join("corpus/aw")).expect("the corpus");
+    let folders = ["corpus/aw", "corpus/progress"].map(|folder| root().join(folder));
+    let programs = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("the corpus"));
     let mut command = command("fmt --check");
     for entry in programs {
         let path = entry.expect("an entry").path();

@@ -8,6 +8,7 @@ use allways_evidence::{
     Counterexample, EvidenceRef, Judge, Rejection, StopReason, Verdict, certify, check_passed, replay,
 };
 use allways_model::symmetry::Kinds;
+use allways_model::task::Task;
 use allways_smt::{Query, Settings};
 use std::fs;
 use std::path::Path;
@@ -16,12 +17,17 @@ use std::time::{Duration, Instant};
 /// Has evidence about an instance of a task checked.
 pub fn check_evidence(forms: &Forms, evidence: EvidenceRef<'_>, budget: &Budget) -> Result<(), Rejection> {
     let question = forms.question();
-    if evidence.kind() == "views" && question.property.deadlock {
-        return Err(Rejection::Malformed("views say nothing about deadlocks".to_string()));
-    }
-    if let (EvidenceRef::Certificate(_), true, Some(Ok(encoded))) =
-        (evidence, evidence.kind() != "views", forms.encoding())
+    // What says something about the program itself does not rest on its encoding.
+    let encoded = !matches!(evidence.kind(), "views" | "ranking" | "lasso");
+    if let EvidenceRef::Certificate(_) = evidence
+        && encoded
+        && forms.has_property()
+        && forms.task().is_some_and(Task::asks_progress)
     {
+        let what = format!("evidence of the kind `{}` says nothing about progress", evidence.kind());
+        return Err(Rejection::Malformed(what));
+    }
+    if let (EvidenceRef::Certificate(_), true, Some(Ok(encoded))) = (evidence, encoded, forms.encoding()) {
         check_passed(&encoded)?;
     }
     let stop = || budget.check().err();

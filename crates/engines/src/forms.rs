@@ -340,10 +340,13 @@ impl<'a> Forms<'a> {
         if let Some(counters) = self.counters() {
             return Ok(then(&Subject::Counters(counters)));
         }
-        if let (Some(task), Some(program), "views") = (self.task(), self.program(), kind) {
+        if let (Some(task), Some(program), "views" | "lasso" | "ranking") =
+            (self.task(), self.program(), kind)
+        {
             let gave_up = |error: NoSuchThreads| StopReason::GaveUp(error.to_string());
             let counts = task.counts(program).map_err(gave_up)?;
-            return Ok(then(&Subject::Program { program, counts: &counts }));
+            let (deadlock, stuck) = (self.question.property.deadlock, task.stuck && !self.reach);
+            return Ok(then(&Subject::Program { program, counts: &counts, deadlock, stuck }));
         }
         let form = self.pushdown()?;
         Ok(then(&form.subject()))

@@ -6,6 +6,7 @@
 //! * [`coverability`]: counter systems, with any number of threads: backward, Karp–Miller and forward (UCOB);
 //! * [`observation`]: the walk of DrUBA through rounds and delays, watched through predicates;
 //! * [`predicates`]: predicate abstraction with refinement (UCOB, SATABS);
+//! * [`progress`]: what is promised of runs, by cycles of finite programs: fair ones, or ranks that exclude them;
 //! * [`sandwich`]: the least closed set from above, a witness for each of its members from below;
 //! * [`views`]: programs with integers, by what ever more threads see together, ever more closely.
 
@@ -15,6 +16,7 @@ pub mod cuba;
 pub mod druba;
 pub mod observation;
 pub mod predicates;
+pub mod progress;
 pub mod sandwich;
 pub mod views;
 pub mod walk;

@@ -28,12 +28,13 @@ use crate::meet::coverability::unfold::Unfold;
 use crate::meet::coverability::{COVERABILITY, COVERABILITY_PROOF, COVERABILITY_TRACE};
 use crate::meet::cuba::CubaSymbolic;
 use crate::meet::predicates::Predicates;
+use crate::meet::progress::Progress;
 use crate::meet::sandwich::Sandwich;
 use crate::meet::views::Views;
 use crate::race::{Lane, race};
 use allways_evidence::{StopReason, Verdict};
 use allways_model::program::Program;
-use allways_model::task::{Abstraction, Instance, MOST_TRIED};
+use allways_model::task::{Abstraction, Instance, MOST_TRIED, Task};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -441,8 +442,13 @@ fn listing(forms: &Forms) -> Strategy {
     Strategy::Then(parts)
 }
 
-/// What is used where no engine is named.
+/// What is used where no engine is named. Promises of progress are checked by one engine, with all the rest.
 pub fn auto(forms: &Forms) -> Strategy {
+    if forms.task().is_some_and(Task::asks_progress) { Strategy::Run(&Progress) } else { safety(forms) }
+}
+
+/// What is used to find out whether something goes wrong.
+pub fn safety(forms: &Forms) -> Strategy {
     let question = forms.question();
     if forms.counters().is_some() {
         return Strategy::Run(&COVERABILITY);

@@ -30,6 +30,7 @@ const ENGINES: &[&dyn Engine] = &[
     &crate::below::diagrams::Diagrams,
     &crate::meet::views::Views,
     &crate::meet::predicates::Predicates,
+    &crate::meet::progress::Progress,
     &crate::meet::coverability::COVERABILITY,
     &crate::meet::coverability::unfold::Unfold,
     &crate::meet::coverability::BACKWARD,

@@ -1,12 +1,12 @@
 //! The one entry to the checkers: does this evidence show what it claims about its subject?
 //!
 //! Traces are replayed, runs of counter systems walked, invariants tested for induction, products for closure, a basis by its
-//! five tests, shards state by state, and views by a solver. Evidence of one kind of subject says nothing about another, and is rejected.
+//! five tests, shards state by state, views by a solver, and of progress, runs are walked and ranks tested. Evidence of one kind of subject says nothing about another, and is rejected.
 
 use crate::counters::{check_basis, walk};
 use crate::{
-    Certificate, Counterexample, EvidenceRef, Rejection, StopReason, close, counted, induct, replay, shards,
-    views,
+    Certificate, Counterexample, EvidenceRef, Rejection, StopReason, close, counted, induct, lasso, ranking,
+    replay, shards, views,
 };
 use allways_model::counters::Counters;
 use allways_model::program::Program;
@@ -29,12 +29,16 @@ pub enum Subject<'a> {
     },
     /// A counter system, with its targets.
     Counters(&'a Counters),
-    /// A program with its assertions and properties, for [`views`].
+    /// A program with its assertions and properties, for [`views`], and for [`lasso`] and [`ranking`].
     Program {
         /// The program.
         program: &'a Program,
         /// How many threads of each template there are; any number if none is given.
         counts: &'a [Option<usize>],
+        /// Whether deadlocks are to be avoided; of this, views say nothing.
+        deadlock: bool,
+        /// Whether threads that are stuck are to be avoided; nor of this.
+        stuck: bool,
     },
 }
 
@@ -64,8 +68,8 @@ pub fn certify<'e>(
     evidence: impl Into<EvidenceRef<'e>>,
     judge: &mut Judge<'_>,
 ) -> Result<(), Rejection> {
-    use Certificate::{Basis, Counted, Invariant, Products, Shards, Views};
-    use Counterexample::{Run, Trace};
+    use Certificate::{Basis, Counted, Invariant, Products, Ranking, Shards, Views};
+    use Counterexample::{Lasso, Run, Trace};
     use EvidenceRef::{Certificate as Safe, Counterexample as Unsafe};
     match (subject, evidence.into()) {
         (Subject::Pushdown { system, property, .. }, Unsafe(Trace(trace))) => {
@@ -88,8 +92,25 @@ pub fn certify<'e>(
         }
         (Subject::Counters(system), Unsafe(Run(run))) => walk(system, run).map(drop),
         (Subject::Counters(system), Safe(Basis(basis))) => check_basis(system, basis, judge.stop),
-        (Subject::Program { program, counts }, Safe(Views(views))) => {
+        (Subject::Program { deadlock: true, .. } | Subject::Program { stuck: true, .. }, Safe(Views(_))) => {
+            Err(Rejection::Malformed("views say nothing about deadlocks and stuck threads".to_string()))
+        }
+        (Subject::Program { program, .. }, Safe(Views(_))) if !program.progress.is_empty() => {
+            Err(Rejection::Malformed("views say nothing about progress".to_string()))
+        }
+        (Subject::Program { program, counts, .. }, Safe(Views(views))) => {
             views::check(program, counts, views, judge)
+        }
+        (&Subject::Program { program, stuck, .. }, Unsafe(Lasso(lasso))) => {
+            let counts = subject.fixed_counts().map_err(Rejection::Malformed)?;
+            if matches!(lasso.halt, lasso::Halt::Stuck { .. }) && !stuck {
+                return Err(Rejection::Malformed("stuck threads were not asked for (--stuck)".to_string()));
+            }
+            lasso::check(program, &counts, lasso, judge.stop)
+        }
+        (&Subject::Program { program, deadlock, stuck, .. }, Safe(Ranking(ranking))) => {
+            let counts = &subject.fixed_counts().map_err(Rejection::Malformed)?;
+            ranking::check(&ranking::Asked { program, counts, deadlock, stuck }, ranking, judge.stop)
         }
         (subject, evidence) => Err(Rejection::Malformed(format!(
             "evidence of the kind `{}` says nothing about a {}",
@@ -99,7 +120,24 @@ pub fn certify<'e>(
     }
 }
 
-impl Subject<'_> {
+impl<'a> Subject<'a> {
+    /// A program, of which neither deadlocks nor stuck threads are asked.
+    pub fn program(program: &'a Program, counts: &'a [Option<usize>]) -> Subject<'a> {
+        Subject::Program { program, counts, deadlock: false, stuck: false }
+    }
+
+    /// How many threads of each template a program has, which must be known.
+    pub(crate) fn fixed_counts(&self) -> Result<Vec<usize>, String> {
+        let Subject::Program { program, counts, .. } = self else {
+            return Err(format!("the subject is a {}", self.noun()));
+        };
+        if let Some(template) = program.templates.iter().find(|template| template.spawned) {
+            return Err(format!("threads of {} are created dynamically", template.name));
+        }
+        let all = counts.iter().copied().collect::<Option<Vec<usize>>>();
+        all.ok_or_else(|| "the program leaves open how many threads there are: give --threads".to_string())
+    }
+
     /// What it is.
     pub(crate) fn noun(&self) -> &'static str {
         match self {

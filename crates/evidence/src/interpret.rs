@@ -9,7 +9,7 @@
 //! of the trace. Values that the encoding leaves out are those that no longer matter, so any step that fits will do.
 
 use crate::rejection::shorten;
-use crate::{Rejection, StopReason, Trace};
+use crate::{Halt, Rejection, StopReason, Trace};
 use allways_model::encoding::{Encoded, Mode};
 use allways_model::notation::show_state;
 use allways_model::program::semantics::{self, Outcome, State, Thread};
@@ -54,6 +54,8 @@ pub enum End {
     Wrong(Violation),
     /// In a state in which no thread can move, although not all have ended.
     Deadlock,
+    /// Without progress.
+    Halted(Halt),
 }
 
 /// Walks a trace of a program's encoding that [`replay`](crate::replay()) has accepted.

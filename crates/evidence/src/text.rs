@@ -112,6 +112,36 @@
 //! end 1
 //! ```
 //!
+//! A [run without progress](crate::lasso) of a program: what it shows, where it starts, then for each step the thread, the edge,
+//! counted among those of its location, and the [state](crate::listed::text_of) afterwards; `cycle` stands before the first step
+//! of the cycle. `starved 0 1` says that thread 1 does not come to where property 0 promises, `stuck 1` that it cannot move any more.
+//!
+//! ```text
+//! allways lasso 1
+//! starved 0 1
+//! state 0 | 2 | 2
+//! cycle
+//! step 0 0 1 | 3 | 2
+//! step 0 0 0 | 2 | 2
+//! end 2
+//! ```
+//!
+//! A [ranking](crate::ranking): all states; then for each property and thread the ranks of the states, in order, `-` for those in
+//! which nothing is pending, and the helpful threads of ranks; and for each thread, if that was asked, how far each state is from
+//! one in which it can move.
+//!
+//! ```text
+//! allways ranking 1
+//! state 0 | 2
+//! state 1 | 3
+//! goal 0 0
+//! ranks 0 -
+//! helpful 0 0
+//! escape 0
+//! steps 0 0
+//! end 2
+//! ```
+//!
 //! A stack of more than one symbol has a context in place of what lies below its top: `0|3.1` is the symbol 3 above all that
 //! context 1 stands for, and `context 0 1: 4 5.1` says that this is 4 alone, or 5 above the same again.
 //!
@@ -124,6 +154,7 @@
 mod inputs;
 pub(crate) mod lines;
 mod products;
+mod progress;
 mod read;
 mod shards;
 mod write;
@@ -140,7 +171,7 @@ use std::io::{self, BufWriter, Write};
 pub const VERSION: u32 = 1;
 
 /// The word for each kind of evidence on the first line, and what the kind is [called](Evidence::kind).
-const KINDS: [(&str, &str); 8] = [
+const KINDS: [(&str, &str); 10] = [
     ("trace", "trace"),
     ("counter-run", "run"),
     ("invariant", "invariant"),
@@ -149,6 +180,8 @@ const KINDS: [(&str, &str); 8] = [
     ("counter-proof", "basis"),
     ("views", "views"),
     ("shards", "shards"),
+    ("lasso", "lasso"),
+    ("ranking", "ranking"),
 ];
 
 /// What a text says about itself before it says anything else.
@@ -204,8 +237,8 @@ pub fn write_evidence<'e>(
 }
 
 fn write_all(subject: &Subject<'_>, evidence: EvidenceRef<'_>, out: &mut dyn Write) -> io::Result<()> {
-    use Certificate::{Basis, Counted, Invariant, Products, Shards, Views};
-    use Counterexample::{Run, Trace};
+    use Certificate::{Basis, Counted, Invariant, Products, Ranking, Shards, Views};
+    use Counterexample::{Lasso, Run, Trace};
     use EvidenceRef::{Certificate as Safe, Counterexample as Unsafe};
     if let Some((word, _)) = KINDS.into_iter().find(|&(_, kind)| kind == evidence.kind()) {
         writeln!(out, "allways {word} {VERSION}")?;
@@ -230,6 +263,13 @@ fn write_all(subject: &Subject<'_>, evidence: EvidenceRef<'_>, out: &mut dyn Wri
         (Subject::Program { program, .. }, Safe(Views(views))) => {
             views::text::write_views(program, views, out)
         }
+        (Subject::Program { program, .. }, Unsafe(Lasso(lasso))) => {
+            progress::write_lasso(program, lasso, out)
+        }
+        (Subject::Program { program, .. }, Safe(Ranking(ranking))) => {
+            let counts = subject.fixed_counts().map_err(misshapen)?;
+            progress::write_ranking(program, &counts, ranking, out)
+        }
         _ => Err(misshapen(format!("`{}` is not about a {}", evidence.kind(), subject.noun()))),
     }
 }
@@ -250,7 +290,7 @@ pub fn read_evidence(subject: &Subject<'_>, text: &[u8]) -> Result<Evidence, Bad
     let expected = match subject {
         Subject::Pushdown { .. } => "`allways trace 1`, `invariant`, `products`, `counted` or `shards`",
         Subject::Counters(_) => "`allways counter-run 1` or `counter-proof`",
-        Subject::Program { .. } => "`allways views 1`",
+        Subject::Program { .. } => "`allways views 1`, `lasso` or `ranking`",
     };
     let mut lines = Lines::new(text);
     let mut header = lines.next(expected)?;
@@ -281,6 +321,13 @@ pub fn read_evidence(subject: &Subject<'_>, text: &[u8]) -> Result<Evidence, Bad
             counters::text::read_basis(system, &mut lines)?.into()
         }
         (Subject::Program { program, .. }, "views") => views::text::read_views(program, &mut lines)?.into(),
+        (Subject::Program { program, .. }, "lasso" | "ranking") => {
+            let counts = subject.fixed_counts().map_err(|what| header.bad_here(what))?;
+            match kind {
+                "lasso" => progress::read_lasso(program, &counts, &mut lines)?.into(),
+                _ => progress::read_ranking(program, &counts, &mut lines)?.into(),
+            }
+        }
         _ => return Err(unknown),
     };
     match lines.next("nothing more") {

@@ -1,6 +1,6 @@
 //! The three answers. Each owns what makes it believable.
 
-use crate::{Counted, Invariant, Products, Shards, Trace, Views, counters};
+use crate::{Counted, Invariant, Lasso, Products, Ranking, Shards, Trace, Views, counters};
 use std::fmt;
 
 /// The answer to "can it go wrong?".
@@ -29,13 +29,15 @@ pub enum Certificate {
     Views(Box<Views>),
     /// All reachable states, in files.
     Shards(Box<Shards>),
+    /// All reachable states of a program, with ranks: it also makes progress.
+    Ranking(Box<Ranking>),
 }
 
 impl Certificate {
     /// Whether it is about any number of threads.
     pub fn any_number(&self) -> bool {
         match self {
-            Certificate::Invariant(_) | Certificate::Shards(_) => false,
+            Certificate::Invariant(_) | Certificate::Shards(_) | Certificate::Ranking(_) => false,
             Certificate::Products(products) => products.any_number(),
             Certificate::Counted(counted) => counted.products.any_number(),
             Certificate::Basis(_) => true,
@@ -52,17 +54,20 @@ impl Certificate {
             Certificate::Basis(_) => "basis",
             Certificate::Views(_) => "views",
             Certificate::Shards(_) => "shards",
+            Certificate::Ranking(_) => "ranking",
         }
     }
 }
 
-/// A run that ends in a bad state.
+/// A run that ends in a bad state, or makes no progress.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Counterexample {
     /// Of a pushdown system.
     Trace(Trace),
     /// Of a counter system.
     Run(counters::Run),
+    /// Of a program, without progress.
+    Lasso(Box<Lasso>),
 }
 
 impl Counterexample {
@@ -71,6 +76,7 @@ impl Counterexample {
         match self {
             Counterexample::Trace(_) => "trace",
             Counterexample::Run(_) => "run",
+            Counterexample::Lasso(_) => "lasso",
         }
     }
 
@@ -78,7 +84,7 @@ impl Counterexample {
     pub fn trace(&self) -> Option<&Trace> {
         match self {
             Counterexample::Trace(trace) => Some(trace),
-            Counterexample::Run(_) => None,
+            Counterexample::Run(_) | Counterexample::Lasso(_) => None,
         }
     }
 
@@ -86,7 +92,7 @@ impl Counterexample {
     pub fn run(&self) -> Option<&counters::Run> {
         match self {
             Counterexample::Run(run) => Some(run),
-            Counterexample::Trace(_) => None,
+            Counterexample::Trace(_) | Counterexample::Lasso(_) => None,
         }
     }
 }
@@ -206,6 +212,18 @@ impl From<Shards> for Certificate {
     }
 }
 
+impl From<Ranking> for Certificate {
+    fn from(ranking: Ranking) -> Certificate {
+        Certificate::Ranking(Box::new(ranking))
+    }
+}
+
+impl From<Lasso> for Counterexample {
+    fn from(lasso: Lasso) -> Counterexample {
+        Counterexample::Lasso(Box::new(lasso))
+    }
+}
+
 impl From<Trace> for Counterexample {
     fn from(trace: Trace) -> Counterexample {
         Counterexample::Trace(trace)
@@ -242,8 +260,10 @@ decides! {
     counters::Basis => Safe, Certificate;
     Views => Safe, Certificate;
     Shards => Safe, Certificate;
+    Ranking => Safe, Certificate;
     Trace => Unsafe, Counterexample;
     counters::Run => Unsafe, Counterexample;
+    Lasso => Unsafe, Counterexample;
 }
 
 /// Why an engine stopped without an answer.

@@ -44,6 +44,16 @@ type Written<T> = Result<T, Refusal>;
 /// Why a step that is not followed cannot be written.
 const BEYOND: &str = "a step is not followed";
 
+/// That a program promises nothing about its runs: only one notation can say that.
+fn without_progress(program: &Program) -> Written<()> {
+    match program.progress.first() {
+        None => Ok(()),
+        Some(eventually) => {
+            refuse(eventually.span, "`eventually` is written in the .aw language only".to_string())
+        }
+    }
+}
+
 /// That a program has neither machine integers nor accesses that reach over several variables: no notation has these.
 fn without_memory(program: &Program) -> Written<()> {
     let is_array = |variables: &[Variable], slot: usize, length: usize| {

@@ -14,20 +14,22 @@
 //! front end's making, [`RUNNING`]) at every yield.
 //!
 //! Read in this order: this file; [`expression`], values and their evaluation; [`semantics`], the reference step
-//! function; [`reduction`](mod@reduction), what can be left out without changing any verdict; [`validate`](mod@validate),
-//! what a program must be like to be one.
+//! function; [`progress`], what is promised of runs; [`reduction`](mod@reduction), what can be left out without changing any
+//! verdict; [`validate`](mod@validate), what a program must be like to be one.
 
 pub mod defined;
 pub mod expression;
 pub mod inputs;
 pub mod numbers;
 pub mod path;
+pub mod progress;
 pub mod reduction;
 pub mod semantics;
 pub mod sequential;
 pub mod validate;
 
 pub use expression::{Binary, Expr, Machine, Unary};
+pub use progress::{Eventually, Goal};
 use std::sync::Arc;
 
 /// A value: an integer, or a Boolean as 0 or 1.
@@ -395,6 +397,8 @@ pub struct Program {
     pub templates: Vec<Template>,
     /// What is never true.
     pub never: Vec<Never>,
+    /// Where threads must come to.
+    pub progress: Vec<Eventually>,
     /// Predicates that may help an abstraction.
     pub hints: Vec<Expr>,
     /// What its assertions are about.

@@ -23,6 +23,8 @@ pub struct Task {
     /// What must never happen. Of a program, its assertions and `never` are always part of it; of a counter system, its
     /// targets.
     pub property: Property,
+    /// Of a program, whether threads that are stuck for ever are looked for, too. Other promises of progress are the program's own.
+    pub stuck: bool,
     /// Of a program, how many threads, where the user says so.
     pub threads: Counts,
     /// The text that it was read from; empty if there is none.
@@ -104,7 +106,7 @@ impl Task {
     pub fn new(model: Model) -> Task {
         let (property, threads, source) = (Property::default(), Counts::default(), Source::default());
         let (widened, narrowed, exact, coarse, bounded) = (None, None, None, None, None);
-        Task { model, property, threads, source, widened, exact, coarse, bounded, narrowed }
+        Task { model, property, stuck: false, threads, source, widened, exact, coarse, bounded, narrowed }
     }
 
     /// The program, if it is one.
@@ -113,6 +115,11 @@ impl Task {
             Model::Program(program) => Some(program),
             Model::Rules(_) | Model::Counters(_) => None,
         }
+    }
+
+    /// Whether something is asked that no set of states can answer: whether threads come to where they should, or are stuck.
+    pub fn asks_progress(&self) -> bool {
+        self.program().is_some_and(|program| self.stuck || !program.progress.is_empty())
     }
 
     /// The task of this kind beside it, if there is one.

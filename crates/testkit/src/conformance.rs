@@ -151,6 +151,7 @@ fn agrees_on_deadlocks(
     match ask(engine, system, &question).verdict {
         Verdict::Safe(_) => assert!(deadlock.is_none(), "{name}: {deadlock:?} is reachable"),
         Verdict::Unsafe(Counterexample::Run(_)) => panic!("{name}: a run of a counter system"),
+        Verdict::Unsafe(Counterexample::Lasso(_)) => panic!("{name}: a run without progress"),
         Verdict::Unsafe(Counterexample::Trace(trace)) => {
             assert!(stuck(&trace.last().visible()), "{name}: the trace ends in no deadlock");
             assert!(!complete || deadlock.is_some(), "{name}: no deadlock is reachable");

@@ -198,7 +198,7 @@ fn threads_that_are_started_later() {
         };
         assert!(!wrong, "{seed}\n{text}");
         proved += 1;
-        let subject = Subject::Program { program: &program, counts: &counts };
+        let subject = Subject::program(&program, &counts);
         let certificate = Certificate::from(views);
         certify(&subject, &certificate, &mut Judge::new(&|| None))
             .unwrap_or_else(|rejection| panic!("{seed}\n{text}\n{rejection}"));

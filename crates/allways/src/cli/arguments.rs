@@ -31,7 +31,7 @@ What a program states, in comments at the start of a line:
   //! verdict: safe                            of `allways check FILE`: safe, unsafe or unknown
   //! options: --data-model ilp32              with these options
   //! threads: 3                               with --threads 3
-  //! property: deadlock                       with --deadlock
+  //! property: deadlock                       with --deadlock; likewise stuck
   //! violation: assert                        if it is unsafe, what is violated (the key `violation` of --json)
   //! switches: 2                              and how many context switches the trace has
   //! solver: needed                           a proof needs an SMT solver
@@ -48,6 +48,7 @@ Examples:
   allways check lock.aw                        its assertions and properties
   allways check lock.aw --threads 3            with three threads
   allways check lock.aw --deadlock             and for deadlocks
+  allways check lock.aw --stuck                and for threads that are stuck while others run on
   allways check lock.pds                       the state in lock.spec must never be seen
   allways check lock.pds --target '*|2,2'      nor must both threads be at 2, whatever is shared
   allways check lock.pds --deadlock            nor may the threads wait for each other for ever
@@ -156,7 +157,7 @@ pub struct Check {
     /// Of a program with tasks: run them in the order of this scheduler, with at most --delays deviations from it: bag,
     /// bounded-bag=K, round-robin, depth-first or reverse-depth-first.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "rounds", "contexts", "max_states", "max_depth"])]
-    #[arg(conflicts_with_all = ["window", "no_symmetry", "published_bound", "no_frontier", "threads", "states", "deadlock"])]
+    #[arg(conflicts_with_all = ["window", "no_symmetry", "published_bound", "no_frontier", "threads", "states", "deadlock", "stuck"])]
     pub scheduler: Option<Scheduler>,
     #[command(flatten)]
     pub smt: Smt,
@@ -227,7 +228,7 @@ pub struct Certify {
     #[command(flatten)]
     pub targets: Targets,
     /// Nothing is to be avoided, whatever FILE.spec says: for evidence that reach wrote.
-    #[arg(long, conflicts_with_all = ["states", "deadlock"])]
+    #[arg(long, conflicts_with_all = ["states", "deadlock", "stuck"])]
     pub no_target: bool,
     #[command(flatten)]
     pub smt: Smt,
@@ -530,6 +531,10 @@ pub struct Targets {
     /// Also check for deadlocks: all threads stuck before all have ended; with stacks, before all stacks are empty.
     #[arg(long)]
     pub deadlock: bool,
+    /// Also look for threads that are stuck for ever although others run on; of a program with a fixed number of threads and
+    /// finitely many states.
+    #[arg(long)]
+    pub stuck: bool,
 }
 
 /// How to search, and what to say about it.

@@ -210,6 +210,7 @@ impl CheckJob<'_> {
         options.targets = self.arguments.targets.states.clone();
         options.labels = self.arguments.targets.labels.clone();
         options.deadlock = self.arguments.targets.deadlock;
+        options.stuck = self.arguments.targets.stuck;
         if let (Some(model), None) = (self.asked.data_model, self.arguments.search.start.data_model) {
             options.data_model = model;
         }

@@ -58,6 +58,10 @@ pub fn run(arguments: &Convert, context: &mut Context) -> Result<Exit, Failure> 
         (Model::Counters(counters), Format::Spec | Format::Tts) => {
             put_counters(counters, arguments, context)?;
         }
+        (Model::Program(program), to) if !program.progress.is_empty() && to != Format::Aw => {
+            let what = "`eventually` is written in the .aw language only".to_string();
+            return Err(LoadError::at(&task.source, program.progress[0].span, what).into());
+        }
         (Model::Counters(_), _) => {
             let what = ".spec and .tts files can be converted to .spec and .tts only";
             return usage(what, "choose another format");

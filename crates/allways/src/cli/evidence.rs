@@ -134,6 +134,7 @@ pub fn recheck(arguments: &Certify, context: &mut Context) -> Result<Exit, Failu
         targets: arguments.targets.states.clone(),
         labels: arguments.targets.labels.clone(),
         deadlock: arguments.targets.deadlock,
+        stuck: arguments.targets.stuck,
         no_property: arguments.no_target,
         ..arguments.start.options()
     };
@@ -219,6 +220,7 @@ pub fn walk(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> 
         targets: arguments.targets.states.clone(),
         labels: arguments.targets.labels.clone(),
         deadlock: arguments.targets.deadlock,
+        stuck: arguments.targets.stuck,
         ..arguments.start.options()
     };
     let loaded = load(&arguments.file, &options, &budget)?;

@@ -12,7 +12,7 @@ const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// What each rule is about.
-const RULES: [(&str, &str); 15] = [
+const RULES: [(&str, &str); 17] = [
     ("assert", "An assertion is false under some schedule."),
     ("error", "An error statement is reached under some schedule."),
     ("range", "A value is stored where it does not fit."),
@@ -22,6 +22,8 @@ const RULES: [(&str, &str); 15] = [
     ("result", "A procedure with a result ends without one."),
     ("never", "What should never be true is true under some schedule."),
     ("deadlock", "No thread can move, and not all have ended."),
+    ("stuck", "A thread can be stuck for ever, whatever the others do."),
+    ("eventually", "A thread may never come to where it should, under a fair schedule."),
     ("race", "Two threads access the same variable at the same time, and one writes it."),
     ("partial-deadlock", "Some threads wait for each other for ever."),
     ("held-mutex", "A thread ends, and has a mutex."),

@@ -164,6 +164,7 @@ impl Schedule {
         let (failing, line) = match run.end {
             End::Wrong(violation) if race.is_some() => (Failing::Race, Some(violation.line)),
             End::Deadlock => (Failing::Deadlock, None),
+            End::Halted(_) => return Err(NoSchedule("a run without progress has no end".to_string())),
             End::Wrong(violation) => {
                 let failing = match violation.kind {
                     Wrong::Index => Failing::Memory,

@@ -61,7 +61,7 @@ pub fn proof(forms: &Forms<'_>, certificate: &Certificate) -> ProofStory {
             forms.program().map(|program| of_views(program, views)).unwrap_or_default()
         }
         Certificate::Basis(_) => forms.counters().map(of_counters).unwrap_or_default(),
-        Certificate::Shards(_) => Vec::new(),
+        Certificate::Shards(_) | Certificate::Ranking(_) => Vec::new(),
         Certificate::Invariant(_) | Certificate::Products(_) | Certificate::Counted(_) => {
             let encoded = forms.encoding().and_then(Result::ok);
             let mut seen = Seen { encoded: encoded.as_deref(), looked: 0, at: BTreeMap::new() };
@@ -104,6 +104,10 @@ fn meaning(certificate: &Certificate) -> &'static str {
             "Whichever threads are looked at together, these formulas hold; they exclude what is bad, and every step keeps them."
         }
         Certificate::Shards(_) => "All reachable states are listed in files; none of them is bad.",
+        Certificate::Ranking(_) => {
+            "All reachable states are listed, and none of them is bad; where something is promised to a thread, each state has a rank \
+             that no step raises and that some thread, which can always move, lowers."
+        }
     }
 }
 

@@ -79,10 +79,14 @@ fn stack(mut frames: Vec<FrameRow>, ended: bool) -> ThreadRow {
 
 /// The run of a program behind a trace.
 pub fn of_program(encoded: &Encoded, trace: &Trace, source: &[u8]) -> Option<RunStory> {
-    let run = interpret(encoded, trace).ok()?;
-    let told = SourceTrace::new(encoded, &run, source);
+    of_run(encoded, &interpret(encoded, trace).ok()?, source)
+}
+
+/// The run of a program.
+pub fn of_run(encoded: &Encoded, run: &Run, source: &[u8]) -> Option<RunStory> {
+    let told = SourceTrace::new(encoded, run, source);
     let writer = TraceWriter { program: encoded.program(), source, threads: thread_names(encoded) };
-    let shown = Shown::new(&writer, &run);
+    let shown = Shown::new(&writer, run);
     let start = shown.state(&run.initial, &run.slots);
     let mut before = start.clone();
     let mut steps = Vec::new();
@@ -101,7 +105,10 @@ pub fn of_program(encoded: &Encoded, trace: &Trace, source: &[u8]) -> Option<Run
         });
         before = after;
     }
-    let (end, line, notes) = (told.end, told.line, told.notes);
+    let (end, line, mut notes) = (told.end, told.line, told.notes);
+    if let Some(cycle) = told.cycle {
+        notes.push(format!("steps {} to {} are repeated for ever", cycle + 1, steps.len()));
+    }
     Some(RunStory { threads: told.threads, start, steps, end, line, notes })
 }
 

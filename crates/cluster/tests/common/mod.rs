@@ -35,7 +35,7 @@ impl Said {
         match outcome.verdict {
             Verdict::Safe(_) => Said::Safe { states },
             Verdict::Unsafe(Counterexample::Trace(trace)) => Said::Unsafe { steps: trace.steps.len() },
-            Verdict::Unsafe(Counterexample::Run(_)) => panic!("no counter system"),
+            Verdict::Unsafe(_) => panic!("no counter system, and no promise of progress"),
             Verdict::Unknown(StopReason::Bound(_)) => Said::Bound { states },
             Verdict::Unknown(reason) => Said::Unknown(reason),
         }

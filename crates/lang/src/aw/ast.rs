@@ -28,7 +28,18 @@ pub(super) enum Item<'a> {
     Event(Name<'a>),
     Routine(Routine<'a>),
     Never(Option<Name<'a>>, Expr<'a>, Span),
+    Eventually(Eventually<'a>),
     Predicate(Expr<'a>),
+}
+
+/// `eventually label` or `eventually thread.label`, perhaps after `always`.
+#[derive(Debug)]
+pub(super) struct Eventually<'a> {
+    pub again: bool,
+    pub thread: Option<Name<'a>>,
+    pub label: Name<'a>,
+    /// All of it.
+    pub span: Span,
 }
 
 /// A procedure, a thread, a task or `main`.

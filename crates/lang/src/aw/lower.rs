@@ -142,7 +142,7 @@ struct Lowering<'a, 'd> {
     asynchronous: bool,
     /// Of an asynchronous program, the slot that says whether a task runs.
     running: Slot,
-    /// The labels that some `at` mentions.
+    /// The labels that some property mentions.
     counted: HashSet<&'a str>,
     mode: Mode,
     /// The names that quantifiers around give values, the innermost last.
@@ -183,8 +183,12 @@ impl<'a> Lowering<'a, '_> {
             self.declare_running();
         }
         for item in &module.items {
-            if let Item::Never(_, expr, _) = item {
-                count_labels(expr, &mut self.counted);
+            match item {
+                Item::Never(_, expr, _) => count_labels(expr, &mut self.counted),
+                Item::Eventually(eventually) => {
+                    self.counted.insert(eventually.label.text);
+                }
+                _ => {}
             }
         }
         self.mode = Mode::Body;

@@ -108,7 +108,7 @@ impl<'a> Globals<'a> {
                     add(routine.name, meaning, 0);
                     routines += 1;
                 }
-                Item::Never(..) | Item::Predicate(_) => {}
+                Item::Never(..) | Item::Eventually(_) | Item::Predicate(_) => {}
             }
         }
         (globals, twice)

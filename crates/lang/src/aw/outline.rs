@@ -71,7 +71,7 @@ pub struct Outline {
     pub symbols: Vec<Symbol>,
     /// Where they stand, declarations among them, and which they are.
     pub uses: Vec<(Span, Vec<usize>)>,
-    /// The properties: from `never` to the end.
+    /// The properties: from `never` or `eventually` to the end.
     pub properties: Vec<Span>,
 }
 
@@ -244,6 +244,7 @@ impl<'a> Scribe<'a> {
                     self.symbol(*name, SymbolKind::Property, joined(*span, expr.span), detail);
                 }
             }
+            Item::Eventually(eventually) => self.outline.properties.push(eventually.span),
             Item::Predicate(_) => {}
         }
     }
@@ -298,6 +299,7 @@ impl<'a> Scribe<'a> {
             }
             Item::Lock(declarator) => self.in_declarator(declarator),
             Item::Constant(_, expr) | Item::Never(_, expr, _) | Item::Predicate(expr) => self.in_expr(expr),
+            Item::Eventually(eventually) => self.in_label(eventually.thread, eventually.label),
             Item::Enumeration(..) | Item::Event(_) => {}
             Item::Routine(routine) => {
                 self.routine = self.globals.get(routine.name.text).map(|&number| (number, routine.name.text));
@@ -318,6 +320,18 @@ impl<'a> Scribe<'a> {
                 self.scopes.pop();
                 self.routine = None;
             }
+        }
+    }
+
+    /// A label in a property, perhaps with the routine that it belongs to.
+    fn in_label(&mut self, routine: Option<Name<'a>>, label: Name<'a>) {
+        routine.iter().for_each(|routine| self.global_name(*routine));
+        let fits = |of: &str| routine.is_none_or(|routine| routine.text == of);
+        let meant = self.labels.iter().filter(|((of, name), _)| *name == label.text && fits(of));
+        let mut meant: Vec<usize> = meant.map(|(_, &number)| number).collect();
+        meant.sort_unstable();
+        if !meant.is_empty() {
+            self.outline.uses.push((label.span, meant));
         }
     }
 
@@ -458,16 +472,7 @@ impl<'a> Scribe<'a> {
                 self.name(*name);
                 self.in_expr(index);
             }
-            ExprKind::At(routine, label) => {
-                routine.iter().for_each(|routine| self.global_name(*routine));
-                let fits = |of: &str| routine.is_none_or(|routine| routine.text == of);
-                let meant = self.labels.iter().filter(|((of, name), _)| *name == label.text && fits(of));
-                let mut meant: Vec<usize> = meant.map(|(_, &number)| number).collect();
-                meant.sort_unstable();
-                if !meant.is_empty() {
-                    self.outline.uses.push((label.span, meant));
-                }
-            }
+            ExprKind::At(routine, label) => self.in_label(*routine, *label),
             // Which thread's variable it is, is not said; any with that name.
             ExprKind::Other(name, index) => {
                 let local = |symbol: &Symbol| symbol.kind == SymbolKind::Local && symbol.name == name.text;
@@ -519,7 +524,7 @@ mod tests {
         proc f(int x) : int { return x + N; }\n\
         thread p[N] { bool x; { int x; x = 1; } x = true; acquire(m); here: goto here; }\n\
         thread q { Phase y = idle; x = 2; int r; r = f(x); here: skip; }\n\
-        never at(here) >= 2 && x == 3;\nnever at(p.here) >= 1;\n";
+        never at(here) >= 2 && x == 3;\nnever at(p.here) >= 1;\nalways eventually p.here;\n";
 
     /// The texts of the lines around each place where the name at this byte stands.
     fn lines(at: usize) -> Vec<(u32, u32)> {
@@ -543,7 +548,7 @@ mod tests {
         assert_eq!(lines(place("x; x = 1")), [(6, 29), (6, 32)], "the inner block");
         assert_eq!(lines(place("N = 2")).len(), 3);
         // `at(here)` is about both labels, so they are renamed together.
-        assert_eq!(lines(place("here: goto")).len(), 5);
+        assert_eq!(lines(place("here: goto")).len(), 6);
         assert_eq!(lines(place("idle, busy")).len(), 2);
     }
 
@@ -558,7 +563,7 @@ mod tests {
         assert_eq!(detail("f"), Some("proc f(int x): int"));
         assert_eq!(detail("r"), Some("int r; // initially 0"));
         assert_eq!(detail("m"), Some("lock m; // initially free"));
-        assert_eq!(outline.properties.len(), 2);
+        assert_eq!(outline.properties.len(), 3);
     }
 
     #[test]

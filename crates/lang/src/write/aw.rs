@@ -120,6 +120,7 @@ impl<'a> Writer<'a> {
                 }
             });
         }
+        counted.extend(program.progress.iter().flat_map(|eventually| &eventually.locations));
         let mut writer = Writer {
             program,
             names,
@@ -186,6 +187,15 @@ impl<'a> Writer<'a> {
             let name = never.name.as_ref().map_or(String::new(), |name| format!("{name}: "));
             let expr = self.expression(&never.expr, &Variables::default(), Sort::Bool, never.span)?;
             text += &format!("\nnever {name}{expr};\n");
+        }
+        for eventually in &self.program.progress {
+            let always = if eventually.again { "always " } else { "" };
+            let thread = &self.threads[&self.program.templates[eventually.template].body];
+            let seen = |location: &&LocationId| self.visible.contains(location);
+            let Some(location) = eventually.locations.iter().find(seen) else {
+                return refuse(eventually.span, format!("no thread comes to `{}`", eventually.label));
+            };
+            text += &format!("\n{always}eventually {thread}.{};\n", self.labels[location.index()]);
         }
         let locals = match &self.program.templates[..] {
             [only] if self.started.is_empty() => Some(only.body),

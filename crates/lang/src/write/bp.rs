@@ -17,7 +17,7 @@ mod main;
 
 use super::graph::Liveness;
 use super::names::Names;
-use super::{Refusal, Written, refuse};
+use super::{Refusal, Written, refuse, without_progress};
 use crate::bp::is_keyword;
 use allways_model::program::{
     Count, EventId, Expr, LocationId, Op, Procedure, ProcedureId, Program, Slot, Template, TemplateId, Type,
@@ -27,6 +27,7 @@ use body::Layout;
 
 /// Writes a program as a Boolean program.
 pub fn bp(program: &Program) -> Result<String, Refusal> {
+    without_progress(program)?;
     check(program)?;
     let mut writer = Writer::new(program);
     let inside = inside_sections(program)?;

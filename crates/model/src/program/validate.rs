@@ -65,6 +65,15 @@ impl Program {
         for never in &self.never {
             self.expects(&never.expr, Sort::Bool, Where::Property, never.span)?;
         }
+        for eventually in &self.progress {
+            let template = self.templates.get(eventually.template.index());
+            let there = |location: &LocationId| {
+                let location = self.locations.get(location.index());
+                location.map(|location| location.procedure) == template.map(|template| template.body)
+            };
+            let sound = template.is_some() && eventually.locations.iter().all(there);
+            ensure(sound, eventually.span, || format!("{} is no label of a thread", eventually.label))?;
+        }
         self.hints.iter().try_for_each(|hint| self.expects(hint, Sort::Bool, Where::Hint, Span::default()))
     }
 

@@ -65,19 +65,19 @@ fn solver() -> bool {
 }
 
 fn judged(program: &Program, views: &Views) -> Result<(), Rejection> {
-    let subject = Subject::Program { program, counts: &views.counts };
+    let subject = Subject::program(program, &views.counts);
     certify(&subject, &Certificate::from(views.clone()), &mut Judge::new(&|| None))
 }
 
 fn written(program: &Program, views: &Views) -> Vec<u8> {
     let mut text = Vec::new();
-    let subject = Subject::Program { program, counts: &views.counts };
+    let subject = Subject::program(program, &views.counts);
     write_evidence(&subject, &Certificate::from(views.clone()), &mut text).expect("memory");
     text
 }
 
 fn read_views(program: &Program, text: &[u8]) -> Result<Views, BadEvidence> {
-    match read_evidence(&Subject::Program { program, counts: &[] }, text)? {
+    match read_evidence(&Subject::program(program, &[]), text)? {
         Evidence::Certificate(Certificate::Views(views)) => Ok(*views),
         other => panic!("{} is not about programs", other.kind()),
     }

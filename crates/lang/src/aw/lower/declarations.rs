@@ -56,7 +56,7 @@ impl<'a> Lowering<'a, '_> {
                 self.program.events.push(name.text.to_string());
             }
             Item::Routine(routine) => self.head(routine),
-            Item::Never(..) | Item::Predicate(_) => {}
+            Item::Never(..) | Item::Eventually(_) | Item::Predicate(_) => {}
         }
     }
 

@@ -1,4 +1,5 @@
-//! `never`, which counts threads at labels, and `predicate`, which speaks of local variables.
+//! `never`, which counts threads at labels, `eventually`, which says where they come to, and `predicate`, which speaks of local
+//! variables.
 
 use super::super::MAX_SLOTS;
 use super::super::ast::{self, Item, Module, Name};
@@ -9,7 +10,7 @@ use super::expressions::Typed;
 use super::{Found, Lowering, Mode};
 use crate::cursor::range;
 use crate::diagnostic::Severity;
-use allways_model::program::{Expr, LocationId, Never, Span};
+use allways_model::program::{Eventually, Expr, LocationId, Never, Span};
 use std::collections::HashMap;
 
 impl<'a> Lowering<'a, '_> {
@@ -34,6 +35,7 @@ impl<'a> Lowering<'a, '_> {
                         self.program.never.push(Never { name, expr, span: *span });
                     }
                 }
+                Item::Eventually(eventually) => self.eventually(eventually),
                 Item::Predicate(expr) => {
                     self.mode = Mode::Hint;
                     self.hint = None;
@@ -43,6 +45,49 @@ impl<'a> Lowering<'a, '_> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// `eventually label`: one property for each thread that has the label.
+    fn eventually(&mut self, stated: &ast::Eventually<'a>) {
+        let ast::Eventually { again, thread, label, span } = *stated;
+        let procedure = match thread {
+            Some(thread) => match self.routine(thread) {
+                Some(procedure) => Some(procedure),
+                None => return,
+            },
+            None => None,
+        };
+        let here = |of: usize| procedure.is_none_or(|procedure| procedure == of);
+        let marks = self.marks.get(label.text).cloned().unwrap_or_default();
+        let marks: Vec<usize> =
+            marks.into_iter().filter(|&number| here(self.labels[number].procedure)).collect();
+        if marks.is_empty() {
+            return self.unknown_label(label, procedure);
+        }
+        let mut promised = false;
+        for number in marks {
+            let mark = &mut self.labels[number];
+            let (of, atomic) = (mark.procedure, mark.atomic);
+            let Some(template) = self.heads[of].template.filter(|_| !self.asynchronous) else { continue };
+            mark.used = true;
+            promised = true;
+            let locations = mark.location.into_iter().collect();
+            if atomic {
+                let message =
+                    format!("no thread is ever seen at {}, which is inside `atomic`", quote(label.text));
+                self.warn(label.span, message, None);
+            }
+            let label = label.text.to_string();
+            self.program.progress.push(Eventually { again, template, label, locations, span });
+        }
+        if !promised {
+            let message = format!("expected a label in the body of a thread, found {}", quote(label.text));
+            let help = match self.asynchronous {
+                true => "progress is not checked of tasks",
+                false => "it is in a procedure, which many threads may call: put a label into the thread",
+            };
+            self.error(label.span, message, Some(help.to_string()));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Declarations.
 
 use super::super::ast::{
-    Declarator, Initial, Item, Module, Name, Parameter, Routine, RoutineKind, Threads, TypeName,
+    Declarator, Eventually, Initial, Item, Module, Name, Parameter, Routine, RoutineKind, Threads, TypeName,
 };
 use super::super::foreign;
 use super::super::lexer::Kind;
@@ -103,6 +103,22 @@ impl<'a> Parser<'a, '_> {
                 items.push(Item::Never(name, condition, self.since(start.span)));
                 self.semicolon("the property")
             }
+            (Kind::Name, "always" | "eventually") if self.starts_promise() => {
+                self.advance();
+                let again = self.word(start) == "always";
+                if again {
+                    self.advance();
+                }
+                let mut label = self.name("a label of a thread")?;
+                let mut thread = None;
+                if self.eat(".") {
+                    thread = Some(label);
+                    label = self.name("a label of the thread")?;
+                }
+                let span = self.since(start.span);
+                items.push(Item::Eventually(Eventually { again, thread, label, span }));
+                self.semicolon("the property")
+            }
             (Kind::Keyword, "predicate") => {
                 self.advance();
                 let predicate = self.condition()?;
@@ -116,6 +132,13 @@ impl<'a> Parser<'a, '_> {
     /// Whether `enum` at the token so many after the next is followed by a name and a brace.
     fn starts_enumeration(&self, count: usize) -> bool {
         self.ahead(count + 1).kind == Kind::Name && self.is(count + 2, "{")
+    }
+
+    /// Whether the next tokens are `eventually`, or `always eventually`.
+    fn starts_promise(&self) -> bool {
+        let word = self.word(self.peek());
+        let next = self.ahead(1);
+        word == "eventually" || word == "always" && next.kind == Kind::Name && self.word(next) == "eventually"
     }
 
     /// The types that are declared somewhere in the text.

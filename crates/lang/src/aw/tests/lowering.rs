@@ -434,6 +434,72 @@ fn hints_speak_of_local_variables() {
 }
 
 #[test]
+fn promises_are_made_to_each_thread_that_has_the_label() {
+    let text = "shared bool x; thread p[2] { loop { here: x = !x; } } thread q { here: x = true; there: skip; } \
+                eventually here; always eventually p.here; eventually q . there;";
+    let program = good(text);
+    let told: Vec<_> = program
+        .progress
+        .iter()
+        .map(|one| {
+            let place = program.locations[one.locations[0]].span;
+            let text = &text[place.start as usize..place.end as usize];
+            (one.again, program.templates[one.template].name.as_str(), one.label.as_str(), text)
+        })
+        .collect();
+    let expected = [
+        (false, "p", "here", "x = !x"),
+        (false, "q", "here", "x = true"),
+        (true, "p", "here", "x = !x"),
+        (false, "q", "there", "skip"),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(program.goals(&[2, 1]).len(), 2 + 1 + 2 + 1);
+    let laid_out = crate::aw::format(text.as_bytes()).expect("it is well formed");
+    assert!(
+        laid_out.ends_with("eventually here;\nalways eventually p.here;\neventually q.there;\n"),
+        "{laid_out}"
+    );
+}
+
+#[test]
+fn a_thread_can_be_seen_where_it_should_come_to() {
+    // Without the promise, which branch is taken is decided by the first step in it.
+    let chooses = |promise: &str| {
+        good(&format!("thread p {{ choose {{ _l: skip; }} or {{ skip; }} }} {promise}")).locations.len()
+    };
+    assert!(chooses("eventually _l;") > chooses(""));
+}
+
+#[test]
+fn words_of_promises_are_names_elsewhere() {
+    good(
+        "shared bool always, eventually; thread p { always = eventually; eventually: eventually = always; } eventually eventually;",
+    );
+    good("thread always { eventually: skip; } always eventually always.eventually;");
+}
+
+#[test]
+fn promises_speak_of_labels_of_threads() {
+    let body = "proc f() { inner: skip; } thread p { f(); here: skip; }";
+    for (promise, message) in [
+        ("eventually her;", "unknown label `her`"),
+        ("eventually p.inner;", "unknown label `inner` in `p`"),
+        ("eventually inner;", "expected a label in the body of a thread"),
+        ("eventually f.inner;", "expected a label in the body of a thread"),
+        ("eventually q.here;", "found the unknown name `q`"),
+        ("eventually here", "`;`"),
+        ("eventually at(here) > 0;", "expected a label"),
+        ("always here;", "expected a declaration"),
+    ] {
+        let told = super::said(&format!("{body} {promise}"));
+        assert!(told.contains(message), "{promise}: {told}");
+    }
+    let told = super::said("main { post t(); } task t() { here: skip; } eventually here;");
+    assert!(told.contains("progress is not checked of tasks"), "{told}");
+}
+
+#[test]
 fn places_are_those_of_the_source() {
     let text = "shared int x;\n// é\nthread t {\n  /* é */ x = 1; while (x == 1) { skip; }\n}\n";
     let program = good(text);

@@ -3,7 +3,7 @@
 use super::super::graph::{branch, successor};
 use super::super::names::Names;
 use super::super::variables::{Sort, Variables};
-use super::super::{Written, refuse};
+use super::super::{Written, refuse, without_progress};
 use super::flow::{self, Pending};
 use super::{Code, Declared, Exit, Routine, Statement, declare, kept, only_thread};
 use allways_model::program::defined::{and, defined, not, or};
@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The code of a program with one thread. Of the names, those of helpers are taken already.
 pub fn lower(program: &Program, mut names: Names) -> Written<Code> {
+    without_progress(program)?;
     let main = only_thread(program)?;
     let (shared, mut declared) = declare(&program.shared, |name| names.claim(name, "v"))?;
     let mut shared = shared;

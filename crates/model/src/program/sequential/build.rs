@@ -70,6 +70,7 @@ impl Builder {
         program.locations.iter_mut().for_each(|location| location.edges.clear());
         program.templates.retain(|template| !template.vanishes);
         program.never.clear();
+        program.progress.clear();
         program.hints.clear();
         let rounds = Type::Range(0, delays as Value);
         for variable in program.shared.iter_mut().filter(|variable| variable.slot == token) {
