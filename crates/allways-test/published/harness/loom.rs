@@ -50,5 +50,8 @@ pub fn run(name: &str, _: Expected, _: Options, test: fn()) {
     });
     let complete = started.elapsed() < Duration::from_secs(seconds);
     let count = executions.load(Relaxed);
-    println!("loom: {name} | {}", if complete { format!("complete at {count}") } else { format!("no, {count}") });
+    println!(
+        "loom: {name} | {}",
+        if complete { format!("complete at {count}") } else { format!("no, {count}") }
+    );
 }
