@@ -115,9 +115,9 @@ fn what_is_not_checked_is_refused_at_once() {
     let tasks = file(&folder, "tasks.aw", "shared bool x; main { post t(); } task t() { x = true; }");
     let c = file(&folder, "some.c", "int main(void) { return 0; }");
     for (arguments, why) in [
-        (format!("{open}"), "any number of threads"),
-        (format!("{integers}"), "`x` is an integer without bounds"),
-        (format!("{spawned}"), "dynamically created threads"),
+        (open.clone(), "any number of threads"),
+        (integers.clone(), "`x` is an integer without bounds"),
+        (spawned.clone(), "dynamically created threads"),
         (format!("{tasks} --stuck"), "tasks"),
         (format!("{c} --stuck"), "--stuck is for .aw and .bp files"),
         ("lock-racy.pds --stuck".to_string(), "--stuck is for programs"),

@@ -173,7 +173,10 @@ mod tests {
     use super::*;
     use allways_model::program::{LocationId, TemplateId};
 
-    fn state(shared: &[Value], stacks: &[&[(usize, Option<usize>, &[Value])]]) -> State {
+    /// A location, the edge of a call, and local values.
+    type Told<'a> = (usize, Option<usize>, &'a [Value]);
+
+    fn state(shared: &[Value], stacks: &[&[Told<'_>]]) -> State {
         let threads = stacks.iter().enumerate().map(|(id, frames)| Thread {
             template: TemplateId(0),
             id,

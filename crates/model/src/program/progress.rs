@@ -4,8 +4,8 @@
 //! some point on, in each state without an exception, does take one again and again. A thread may still choose as it likes:
 //! fairness is among threads, not among the branches of one.
 //!
-//! * [`Eventually`]: in every weakly fair run each thread of a template comes to a label, once or [again and again]
-//!   (`Eventually::again`). A promise to one thread is a [`Goal`].
+//! * [`Eventually`]: in every weakly fair run each thread of a template comes to a label, once or again and again. A promise to one
+//!   thread is a [`Goal`].
 //! * A thread is *stuck* in a state if it has not come to its end and, whatever happens from there on, never takes a step and is
 //!   never [woken](wakes). Fairness does not matter: nothing that the others could do would help.
 //!
