@@ -11,7 +11,7 @@
 //! * [`numbered`](fn@numbered): one whose threads use their numbers;
 //! * [`starts`](fn@starts): one whose variables start with any values;
 //! * [`explore`](fn@explore): all that can be reached by the reference semantics;
-//! * [`kept`]: whether promises of progress are kept, by fixpoints;
+//! * [`mod@kept`]: whether promises of progress are kept, by fixpoints;
 //! * [`summarize`]: the same for one thread, whatever the depth of its stack;
 //! * [`cheapest`]: the least that it takes to go wrong;
 //! * [`encodings_agree`]: the encoding of a program, and its reduction, compared with that.
