@@ -60,11 +60,10 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
     if text.contains("--") {
         return None;
     }
+    // Workers list states, and check nothing but safety.
+    let workers = !matches!(task.model, Model::Counters(_)) && !task.asks_progress();
     if *reason == StopReason::Memory {
-        let spill = match &task.model {
-            Model::Counters(_) => "",
-            _ => "; --spill DIR keeps states on disk",
-        };
+        let spill = if workers { "; --spill DIR keeps states on disk" } else { "" };
         return Some(format!("--memory, if the machine has more{spill}"));
     }
     if text.contains("can be started") {
@@ -92,7 +91,8 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
         let predicate = "a line such as `predicate x <= y;` with what the proof needs (docs/integers.md)";
         return Some(predicate.to_string());
     }
-    (*reason == StopReason::Time).then(|| "a longer --timeout, or --workers 2 to use both cores".to_string())
+    let cores = if workers { ", or --workers 2 to use both cores" } else { "" };
+    (*reason == StopReason::Time).then(|| format!("a longer --timeout{cores}"))
 }
 
 fn is_c(task: &Task) -> bool {

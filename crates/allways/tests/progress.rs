@@ -137,3 +137,15 @@ fn what_is_not_checked_is_refused_at_once() {
     }
     assert_eq!(allways(&format!("check {open} --threads 2")).code, 0);
 }
+
+/// Workers do not check progress, so an answer without one does not speak of them.
+#[test]
+fn what_helps_is_something_that_can_be_tried() {
+    let folder = folder("progress-large");
+    let large = "thread p[9] { 0..9 x; here: skip; loop { x = 9 - x; choose { x = 0; } or { x = 5; } or { skip; } } } eventually here;";
+    let large = file(&folder, "large.aw", large);
+    let run = allways(&format!("check {large} --timeout 300ms --json"));
+    let answer = run.json();
+    assert_eq!(answer["verdict"], "unknown", "{run:?}");
+    assert_eq!(answer["next"][0], "next: a longer --timeout", "{run:?}");
+}
