@@ -6,6 +6,10 @@
 //! replace: `std::thread(?!_)` by `allways_test::thread`
 //! replace: `(std::)?thread_local!` by `allways_test::shuttle::thread_local!`
 //! replace: `backoff\.(spin|snooze)\(\)` by `allways_test::thread::yield_now()`
+//! loom replace: `\*((?:\(\*\w+\)|\w)[\w.]+)\.get_mut\(\)` by `unsafe { \1.unsync_load() }`
+//! loom replace: `= const (\{.*\});` by `= \1;`
+//! loom replace: `thread::park_timeout\(end - now\)` by `thread::park()`
+//! loom replace: `(?m)thread::sleep\(.*\)(?=[,;]$)` by `thread::yield_now()`
 
 mod harness;
 use harness::{Expected, Options, run, thread, version};

@@ -5,7 +5,6 @@
 //! features: loom,std
 //! keep: loom
 //! patch: loom
-//! loom: yes
 
 mod harness;
 use event_listener::{Event, Listener};

@@ -13,6 +13,7 @@
 //! replace: `use std::\{thread::\{self, Thread\}, ` by `use allways_test::thread::{self, Thread}; use std::{`
 //! replace: `use (spin1|spinning_top)::.*Spinlock.*;` by `pub(crate) type SpinlockGuard<'a, T> = allways_test::sync::MutexGuard<'a, T>; pub(crate) struct Spinlock<T>(allways_test::sync::Mutex<T>); impl<T> Spinlock<T> { pub fn new(value: T) -> Self { Self(allways_test::sync::Mutex::new(value)) } pub fn lock(&self) -> allways_test::sync::MutexGuard<'_, T> { self.0.lock().unwrap() } }`
 //! replace: `std::sync::\{Mutex, MutexGuard\}` by `allways_test::sync::{Mutex, MutexGuard}`
+//! loom replace: `thread::park_timeout\(dur\)` by `{ let _ = dur; thread::park() }`
 
 mod harness;
 use harness::{Expected, Options, run, thread, version};

@@ -1,8 +1,12 @@
-//! heapless 0.9.3, `mpmc::Queue`: issue 583, a queue that is not empty says that it is.
+//! heapless 0.9.3, `mpmc::Queue`: issue 583, a queue that is not empty says that it is. There is no newer version.
 //! crate: heapless
 //! versions: 0.9.3
 //! replace: `core::sync::atomic|portable_atomic` by `allways_test::sync::atomic`
 //! replace: `#!\[no_std\]` by ``
+//! loom replace: `const fn new(?=\(\) -> Self \{\s+const \{\s+assert!\(N > 1)` by `fn new`
+//! loom replace: `const fn new(?=\(\) -> Self \{\s+Self \{\s+map: IndexMap)` by `fn new`
+//! loom replace: `const fn new(?=\(seq)` by `fn new`
+//! loom replace: `\[const \{ Cell::new\(0\) \}; N\]` by `core::array::from_fn(|_| Cell::new(0))`
 
 mod harness;
 use harness::{Expected, Options, run, thread};

@@ -7,7 +7,6 @@
 //! features: loom
 //! keep: loom
 //! patch: loom
-//! loom: yes
 
 mod harness;
 use harness::{Expected, Options, run, thread, version};

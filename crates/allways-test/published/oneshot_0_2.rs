@@ -5,7 +5,6 @@
 //! features: loom,async,std
 //! keep: loom
 //! patch: loom
-//! loom: yes
 
 mod harness;
 use harness::{Expected, Options, run, thread};

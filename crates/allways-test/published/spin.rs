@@ -4,6 +4,11 @@
 //! flags: -C debug-assertions
 //! replace: `use core::sync::atomic;` by `extern crate allways_test; use allways_test::sync::atomic;`
 //! replace: `core::sync::atomic::spin_loop_hint|core::hint::spin_loop` by `::allways_test::hint::spin_loop`
+//! loom replace: `pub const fn (new|initialized)\b` by `pub fn \1`
+//! loom replace: `(?s)pub const INIT: Self = (Self \{.*?\});` by `fn init() -> Self { \1 }`
+//! loom replace: `Self::INIT` by `Self::init()`
+//! loom replace: `feature = "lock_api"` by `any()`
+//! loom replace: `self\.0\.get_mut\(\) as \*mut u8` by `self.0.with_mut(|value| value as *mut u8)`
 
 mod harness;
 use harness::{Expected, Options, run, thread, version};

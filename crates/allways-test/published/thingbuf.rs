@@ -6,6 +6,12 @@
 //! replace: `pub\(crate\) use core::sync::atomic;` by `pub(crate) use allways_test::sync::atomic;`
 //! replace: `pub use std::thread;` by `pub use allways_test::thread;`
 //! replace: `super::atomic::spin_loop_hint\(\)` by `allways_test::hint::spin_loop()`
+//! loom replace: `(?s)    use std::\{cell::RefCell, fmt::Write\};.*?(?=#\[cfg\(not\(all\(loom, test)` by `}\n`
+//! loom replace: `#\[cfg\(all\((loom, test|test, loom)\)\)\](?=\s+mod tests?\b)` by `#[cfg(any())]`
+//! loom replace: `all\((loom, test|test, loom)\)` by `all()`
+//! loom replace: `#\[cfg\(debug_assertions\)\]\s+(?=has_dropped_slots: false)` by ``
+//! loom replace: `cfg\(loom\)` by `cfg(all())`
+//! loom replace: `not\(loom\)` by `any()`
 
 mod harness;
 use harness::{Expected, Options, run, thread, version};

@@ -4,7 +4,6 @@
 //! features: sync
 //! files: src/sync/oneshot.rs
 //! replace: `crate::loom::` by `allways_test::`
-//! loom: yes
 
 mod harness;
 use harness::{Expected, Options, run, thread, version};

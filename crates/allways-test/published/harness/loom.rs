@@ -28,6 +28,7 @@ pub fn version() -> String {
 
 pub fn run(name: &str, _: Expected, _: Options, test: fn()) {
     let seconds = std::env::var("PUBLISHED_SECONDS").map_or(20, |text| text.parse().unwrap());
+    println!("loom runs: {name}");
     let executions = Arc::new(AtomicU64::new(0));
     let (here, there) = (Arc::clone(&executions), Arc::clone(&executions));
     let label = name.to_string();
@@ -35,7 +36,9 @@ pub fn run(name: &str, _: Expected, _: Options, test: fn()) {
         let message = info.to_string();
         let count = there.load(Relaxed);
         let branches = message.contains("maximum number of branches");
-        let result = if branches { format!("too many branches, {count}") } else { count.to_string() };
+        let reason = info.payload_as_str().unwrap_or("?").lines().next().unwrap_or("");
+        let result =
+            if branches { format!("too many branches, {count}") } else { format!("{count}: {reason}") };
         println!("loom: {label} | {result}");
         eprintln!("{message}");
         std::process::exit(0);
