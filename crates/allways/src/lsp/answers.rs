@@ -143,6 +143,7 @@ pub fn symbols(text: &Text, _: &DocumentSymbolParams) -> Result<Vec<DocumentSymb
             SymbolKind::Member => Kind::ENUM_MEMBER,
             SymbolKind::Lock => Kind::OBJECT,
             SymbolKind::Event => Kind::EVENT,
+            SymbolKind::Channel => Kind::INTERFACE,
             SymbolKind::Procedure | SymbolKind::Task => Kind::FUNCTION,
             SymbolKind::Thread => Kind::CLASS,
             SymbolKind::Label => Kind::KEY,

@@ -26,10 +26,21 @@ pub(super) enum Item<'a> {
     Enumeration(Name<'a>, Vec<Name<'a>>),
     Lock(Declarator<'a>),
     Event(Name<'a>),
+    Channel(Channel<'a>),
     Routine(Routine<'a>),
     Never(Option<Name<'a>>, Expr<'a>, Span),
     Eventually(Eventually<'a>),
     Predicate(Expr<'a>),
+}
+
+/// `chan name[capacity] of type`
+#[derive(Debug)]
+pub(super) struct Channel<'a> {
+    pub name: Name<'a>,
+    pub capacity: Expr<'a>,
+    pub ty: std::rc::Rc<TypeName<'a>>,
+    /// From the name to the type.
+    pub span: Span,
 }
 
 /// `eventually label` or `eventually thread.label`, perhaps after `always`.

@@ -7,6 +7,8 @@
 mod atomic;
 mod body;
 mod builtins;
+mod callers;
+mod channels;
 mod declarations;
 mod expressions;
 mod flow;
@@ -26,6 +28,7 @@ use crate::cursor::range;
 use crate::diagnostic::{Diagnostics, Severity};
 use allways_model::program::{LocationId, Program, Slot, Span, TemplateId, Type, Value, Variable};
 use body::Body;
+use channels::Channel;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -41,6 +44,7 @@ pub(super) fn lower<'a>(
         definitions,
         redefined: HashSet::new(),
         enumerations: Vec::new(),
+        channels: Vec::new(),
         globals,
         program: Program::default(),
         heads: Vec::new(),
@@ -99,6 +103,8 @@ struct Summary {
     calls: Vec<Call>,
     /// A statement for which there is no place inside `atomic`.
     unfit: Option<&'static str>,
+    /// Where it asks for the number of its thread.
+    asks: Option<Span>,
 }
 
 struct Call {
@@ -133,6 +139,7 @@ struct Lowering<'a, 'd> {
     redefined: HashSet<&'a str>,
     /// The names of the values of each enumeration.
     enumerations: Vec<Arc<[String]>>,
+    channels: Vec<Channel>,
     globals: Globals<'a>,
     program: Program,
     /// By the number of the procedure.
@@ -195,6 +202,7 @@ impl<'a> Lowering<'a, '_> {
         for (number, routine) in routines.iter().enumerate() {
             self.lower_body(number, routine);
         }
+        self.check_callers();
         self.check_atomic();
         self.check_spawns();
         self.properties(module);

@@ -34,6 +34,8 @@ pub(super) enum Meaning {
     /// A type, by its place in the list of enumerations.
     Enumeration(usize),
     Event(usize),
+    /// A channel, by its place in the list of these.
+    Channel(usize),
     /// A procedure, by its number.
     Procedure(usize),
     /// A thread, by the number of its procedure.
@@ -52,6 +54,7 @@ impl Meaning {
             Meaning::Constant(..) => "a constant",
             Meaning::Enumeration(_) => "a type",
             Meaning::Event(_) => "an event",
+            Meaning::Channel(_) => "a channel",
             Meaning::Procedure(_) => "a procedure",
             Meaning::Thread(_) => "a thread",
             Meaning::Task(_) => "a task",
@@ -99,6 +102,7 @@ impl<'a> Globals<'a> {
                 }
                 Item::Lock(declarator) => add(declarator.name, Meaning::Unclear, declarator.span.end),
                 Item::Event(name) => add(*name, Meaning::Unclear, name.span.end),
+                Item::Channel(channel) => add(channel.name, Meaning::Unclear, channel.span.end),
                 Item::Routine(routine) => {
                     let meaning = match routine.kind {
                         RoutineKind::Procedure => Meaning::Procedure(routines),

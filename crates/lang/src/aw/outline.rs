@@ -35,6 +35,8 @@ pub enum SymbolKind {
     Lock,
     /// An event.
     Event,
+    /// A channel.
+    Channel,
     /// A procedure.
     Procedure,
     /// A thread.
@@ -236,6 +238,11 @@ impl<'a> Scribe<'a> {
             Item::Event(name) => {
                 self.global(*name, SymbolKind::Event, name.span, format!("event {}", name.text))
             }
+            Item::Channel(channel) => {
+                let capacity = self.excerpt(channel.capacity.span, channel.capacity.span);
+                let detail = format!("chan {}[{capacity}] of {}", channel.name.text, self.ty(&channel.ty));
+                self.global(channel.name, SymbolKind::Channel, channel.span, detail);
+            }
             Item::Routine(routine) => self.declare_routine(routine),
             Item::Never(name, expr, span) => {
                 self.outline.properties.push(joined(*span, expr.span));
@@ -300,6 +307,10 @@ impl<'a> Scribe<'a> {
             Item::Lock(declarator) => self.in_declarator(declarator),
             Item::Constant(_, expr) | Item::Never(_, expr, _) | Item::Predicate(expr) => self.in_expr(expr),
             Item::Eventually(eventually) => self.in_label(eventually.thread, eventually.label),
+            Item::Channel(channel) => {
+                self.in_expr(&channel.capacity);
+                self.in_type(&channel.ty);
+            }
             Item::Enumeration(..) | Item::Event(_) => {}
             Item::Routine(routine) => {
                 self.routine = self.globals.get(routine.name.text).map(|&number| (number, routine.name.text));

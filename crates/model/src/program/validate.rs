@@ -89,11 +89,32 @@ impl Program {
                 let Op::Call(callee, ..) = edge.op else { continue };
                 ensure(!bodies.contains(&callee), edge.span, || "the body of a thread is called".into())?;
             }
-            let template = self.templates.iter().find(|template| template.body == location.procedure);
-            if let Some(template) = template.filter(|template| !template.uses_self) {
-                let asks = location.edges.iter().any(|edge| expressions::asks_who(&edge.op));
-                ensure(!asks, location.span, || format!("{} asks which thread it is", template.name))?;
+        }
+        self.numbers_are_known()
+    }
+
+    /// Only threads of templates that say so ask which thread they are, in their bodies and in procedures that they call.
+    fn numbers_are_known(&self) -> Checked {
+        let mut calls = vec![Vec::new(); self.procedures.len()];
+        let mut asks = vec![None; self.procedures.len()];
+        for location in &self.locations {
+            let here = location.procedure.index();
+            for edge in &location.edges {
+                if let Op::Call(callee, ..) = edge.op {
+                    calls[here].push(callee.index());
+                }
+                if expressions::asks_who(&edge.op) {
+                    asks[here] = Some(location.span);
+                }
             }
+        }
+        let without = self.templates.iter().filter(|template| !template.uses_self);
+        let mut todo: Vec<usize> = without.map(|template| template.body.index()).collect();
+        let mut seen: HashSet<usize> = todo.iter().copied().collect();
+        while let Some(procedure) = todo.pop() {
+            let name = || format!("{} asks which thread it is", self.procedures[ProcedureId(procedure)].name);
+            ensure(asks[procedure].is_none(), asks[procedure].unwrap_or_default(), name)?;
+            todo.extend(calls[procedure].iter().filter(|&&callee| seen.insert(callee)));
         }
         Ok(())
     }

@@ -125,6 +125,9 @@ impl Generator {
         if body.has_self && self.once_in(4) {
             return "self".to_string();
         }
+        if self.channel.is_some() && self.once_in(6) {
+            return "len(c)".to_string();
+        }
         if let Some((name, _)) = self.constant.clone().filter(|_| self.once_in(4)) {
             return name;
         }

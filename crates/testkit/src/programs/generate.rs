@@ -13,7 +13,8 @@ use std::fmt::Write;
 pub enum Mode {
     /// Threads, with all that they can use but for what stands for something else.
     Threads,
-    /// Threads that also use what can be written otherwise: `for`, quantifiers, `cas` and its kin, values of arrays.
+    /// Threads that also use what can be written otherwise: `for`, quantifiers, `cas` and its kin, values of arrays, channels,
+    /// ways out of `atomic`, and `self` in procedures.
     Short,
     /// Threads with Boolean variables and what Boolean programs have: no arrays, locks, `self` or `at`.
     Boolean,
@@ -70,6 +71,10 @@ pub(super) struct Generator {
     /// A lock, and of an array of locks the length.
     pub lock: Option<(String, Option<i64>)>,
     pub event: Option<String>,
+    /// The type of the values of the channel `c`.
+    pub channel: Option<Type>,
+    /// Whether all threads have numbers, so that procedures can ask for them.
+    pub numbered: bool,
     pub constant: Option<(String, i64)>,
     /// Whether there is the type `E`, which is another name for `0..2`.
     pub enumeration: bool,
@@ -95,6 +100,8 @@ impl Generator {
             shared: Vec::new(),
             lock: None,
             event: None,
+            channel: None,
+            numbered: false,
             constant: None,
             enumeration: false,
             procedures: Vec::new(),
@@ -197,6 +204,12 @@ impl Generator {
             self.text += "event e;\n";
             self.event = Some("e".to_string());
         }
+        if self.mode == Mode::Short && self.once_in(3) {
+            let ty = self.type_of_value();
+            let _ = writeln!(self.text, "chan c[{}] of {};", self.rng.u8(1..=2), ty.name());
+            self.channel = Some(ty);
+        }
+        self.numbered = self.mode == Mode::Short && self.once_in(3);
     }
 
     fn signature(&mut self, name: String, results: bool) -> Routine {
@@ -207,7 +220,7 @@ impl Generator {
 
     fn threads(&mut self) {
         let templates = self.rng.usize(1..=2);
-        if self.once_in(4) {
+        if !self.numbered && self.once_in(4) {
             let name = if self.once_in(4) { format!("t{}", templates - 1) } else { "s".to_string() };
             self.spawned = Some(name);
         }
@@ -219,7 +232,7 @@ impl Generator {
             let count = self.rng.usize(1..=most).min(3 - running);
             running += count;
             let brackets = match self.rng.u8(0..8) {
-                0 if self.has_threads() => "[*]".to_string(),
+                0 if self.has_threads() && !self.numbered => "[*]".to_string(),
                 0..4 if count == 1 => String::new(),
                 _ => format!("[{count}]"),
             };
@@ -262,7 +275,8 @@ impl Generator {
         for procedure in self.procedures.clone() {
             let left = self.rng.usize(1..=4);
             let (result, plain) = (procedure.result, procedure.plain);
-            let body = Body { procedure: true, result, plain, left, ..Body::new(&procedure.name) };
+            let has_self = self.numbered;
+            let body = Body { procedure: true, has_self, result, plain, left, ..Body::new(&procedure.name) };
             self.routine("proc", &procedure, body);
         }
     }

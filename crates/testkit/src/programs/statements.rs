@@ -52,7 +52,7 @@ impl Body {
 pub(super) const COUNTED: char = 'i';
 
 /// The kinds of statements, and how often they occur.
-const KINDS: [(&str, u32); 31] = [
+const KINDS: [(&str, u32); 32] = [
     ("assign", 24),
     ("parallel", 5),
     ("any", 4),
@@ -84,6 +84,7 @@ const KINDS: [(&str, u32); 31] = [
     ("yield", 8),
     ("for", 8),
     ("update", 16),
+    ("channel", 20),
 ];
 
 impl Generator {
@@ -185,11 +186,12 @@ impl Generator {
             "any" => !self.writable(body, |ty| ty != Type::Int).is_empty(),
             "for" => self.mode == Mode::Short && body.depth < 3,
             "update" => self.mode == Mode::Short,
+            "channel" => self.channel.is_some(),
             "assert" => self.asserts,
             "error" => self.asserts && body.depth > 0,
             "if" | "while" | "loop" | "choose" => body.depth < 3,
             "block" => body.depth < 2,
-            "goto" => !body.targets.is_empty() && !body.atomic,
+            "goto" => !body.targets.is_empty() && (!body.atomic || self.mode == Mode::Short),
             "break" | "continue" => body.loops > 0,
             "atomic" => !body.plain,
             "acquire" | "release" => self.lock.is_some() && self.risky,
@@ -200,7 +202,7 @@ impl Generator {
             "spawn" => self.spawned.as_ref().is_some_and(|name| *name != body.name) && !apart,
             "wait" | "broadcast" => self.event.is_some() && !apart,
             "call" => self.callable(body).next().is_some(),
-            "return" => body.depth > 0 && !body.atomic,
+            "return" => body.depth > 0 && (!body.atomic || self.mode == Mode::Short),
             "post" => body.posts > 0 && !apart,
             "yield" => tasks && !apart,
             "await" => !tasks || !apart,
@@ -235,6 +237,7 @@ impl Generator {
             "assume" | "await" => format!("{kind} {};", self.tested(body, 2)),
             "assert" => format!("assert {};", self.condition(body, 2)),
             "update" => self.update(body),
+            "channel" => self.channel(body),
             "goto" => {
                 let targets = body.targets.clone();
                 let count = self.rng.usize(1..=targets.len());
@@ -289,7 +292,11 @@ impl Generator {
     fn tested(&mut self, body: &Body, depth: usize) -> String {
         if self.mode == Mode::Short && self.once_in(4) {
             let not = if self.rng.bool() { "!" } else { "" };
-            return format!("{not}{}", self.compare_and_swap(body).0);
+            let tried = match self.channel.is_some() && self.rng.bool() {
+                true => self.tried(body),
+                false => self.compare_and_swap(body),
+            };
+            return format!("{not}{}", tried.0);
         }
         self.condition(body, depth)
     }
@@ -326,6 +333,33 @@ impl Generator {
         match self.place(body, |ty| ty == result).0 {
             target if base(&target) == base(&place) => format!("{call};"),
             target => format!("{target} = {call};"),
+        }
+    }
+
+    /// An attempt to send or receive, and the variable that is written.
+    fn tried(&mut self, body: &Body) -> (String, String) {
+        let ty = self.channel.unwrap_or(Type::Bool);
+        let suits = |other: Type| other == ty;
+        if self.rng.bool() || self.writable(body, suits).is_empty() {
+            return (format!("try_send(c, {})", self.fitting(body, ty)), String::new());
+        }
+        let place = self.place(body, suits).0;
+        (format!("try_recv(c, {place})"), place)
+    }
+
+    /// A statement that sends or receives.
+    fn channel(&mut self, body: &Body) -> String {
+        let (call, place) = self.tried(body);
+        if self.rng.u8(0..3) > 0 {
+            return format!("{};", call.trim_start_matches("try_"));
+        }
+        let base = |place: &str| place.split('[').next().map(str::to_string);
+        let results = self.writable(body, |ty| ty == Type::Bool);
+        match self.pick(&results).filter(|target| target.length.is_none()) {
+            Some(target) if base(&place).as_ref() != Some(&target.name) => {
+                format!("{} = {call};", target.name)
+            }
+            _ => format!("{call};"),
         }
     }
 
@@ -431,12 +465,15 @@ impl Generator {
             _ => format!("{kind} {{"),
         };
         self.line(body, &format!("{label}{head}"));
+        let leaves = self.mode == Mode::Short;
         let inside = |body: &mut Body| {
             body.loops += usize::from(matches!(kind, "while" | "loop" | "for"));
             body.locals.extend(counted.clone());
             if kind == "atomic" {
-                // Loops around it cannot be left from inside.
-                (body.loops, body.atomic) = (0, true);
+                body.atomic = true;
+                if !leaves {
+                    body.loops = 0;
+                }
             }
         };
         let way_out = kind == "loop" && self.rng.u8(0..3) > 0;

@@ -2,6 +2,7 @@
 
 use super::super::ast::{Block, Name, Routine, RoutineKind, Statement, StatementKind, Threads};
 use super::super::suggest::quote;
+use super::callers::{ANY_NUMBER, TASKS};
 use super::flow::{Flow, Labelled, Point};
 use super::{Lowering, Mark, Owners, Summary};
 use allways_model::program::{
@@ -37,11 +38,12 @@ pub(super) struct Body<'a> {
     pub end: Point,
     pub result: Option<Type>,
     pub has_result: bool,
+    /// The local variable for a result that is returned out of `atomic`.
+    pub kept: Option<usize>,
     /// Whether this is the body of a procedure.
     pub procedure: bool,
     /// Why `self` has no value.
     pub no_self: Option<&'static str>,
-    pub uses_self: bool,
     pub summary: Summary,
     /// Where each statement starts, in the order of the text.
     pub starts: Vec<(Point, Span)>,
@@ -130,12 +132,9 @@ impl<'a> Lowering<'a, '_> {
             has_result: head.has_result,
             procedure: matches!(routine.kind, RoutineKind::Procedure),
             no_self: match routine.kind {
-                RoutineKind::Thread(Threads::Any) => {
-                    Some("there is no number of a thread among any number of them")
-                }
-                RoutineKind::Thread(_) => None,
-                RoutineKind::Procedure => Some("in a procedure, it must be passed as a parameter: `f(self)`"),
-                RoutineKind::Task | RoutineKind::Main => Some("tasks have no numbers"),
+                RoutineKind::Thread(Threads::Any) => Some(ANY_NUMBER),
+                RoutineKind::Thread(_) | RoutineKind::Procedure => None,
+                RoutineKind::Task | RoutineKind::Main => Some(TASKS),
             },
             ..Body::default()
         };
@@ -219,9 +218,6 @@ impl<'a> Lowering<'a, '_> {
             if template.is_some() {
                 owners.threads.push((number, index));
             }
-        }
-        if let Some(template) = template {
-            self.program.templates[template].uses_self = body.uses_self;
         }
         self.summaries.push(body.summary);
         self.program.procedures.push(Procedure {

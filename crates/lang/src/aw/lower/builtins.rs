@@ -1,9 +1,9 @@
-//! Reading and writing a variable in one step: `cas`, `exchange` and `fetch_add`.
+//! Operations of one step that are written like calls: `cas`, `exchange` and `fetch_add` of variables, `send` and `recv` of channels.
 //!
-//! They are written like calls, and stand where calls do: alone, or as the whole right side of an assignment or declaration.
-//! `cas(x, old, new)`, which tells whether it stored something, can be a condition as well, with `!` before it or not.
-//! Each becomes an assignment to two variables; `cas` two steps, of which one can be taken. The names can be given to
-//! procedures, which are then called.
+//! They stand where calls do: alone, or as the whole right side of an assignment or declaration. `cas`, `try_send` and
+//! `try_recv`, which tell whether they did something, can be a condition as well, with `!` before it or not. Each becomes a
+//! parallel assignment; those that tell, two steps, of which one can be taken. The names can be given to procedures, which are
+//! then called.
 
 use super::super::ast::{self, ExprKind, Name};
 use super::super::names::Sort;
@@ -12,14 +12,18 @@ use super::Lowering;
 use super::declarations::sort_of;
 use super::flow::Point;
 use allways_model::program::defined::chooses;
-use allways_model::program::{Binary, Edge, Expr, LocationId, Op, Place, Span, Target, Unary};
+use allways_model::program::{Binary, Edge, Expr, LocationId, Op, Place, Span, Target, Type, Unary};
 
 /// An operation that reads and writes in one step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Builtin {
+pub(super) enum Builtin {
     CompareAndSwap,
     Exchange,
     FetchAdd,
+    Send,
+    Receive,
+    TrySend,
+    TryReceive,
 }
 
 impl Builtin {
@@ -28,26 +32,48 @@ impl Builtin {
             "cas" => Some(Builtin::CompareAndSwap),
             "exchange" => Some(Builtin::Exchange),
             "fetch_add" => Some(Builtin::FetchAdd),
+            "send" => Some(Builtin::Send),
+            "recv" => Some(Builtin::Receive),
+            "try_send" => Some(Builtin::TrySend),
+            "try_recv" => Some(Builtin::TryReceive),
             _ => None,
         }
     }
 
     /// How it is written.
-    fn usage(self) -> &'static str {
+    pub fn usage(self) -> &'static str {
         match self {
             Builtin::CompareAndSwap => "`cas(x, old, new)`",
             Builtin::Exchange => "`exchange(x, new)`",
             Builtin::FetchAdd => "`fetch_add(x, number)`",
+            Builtin::Send => "`send(c, value)`",
+            Builtin::Receive => "`recv(c, x)`",
+            Builtin::TrySend => "`try_send(c, value)`",
+            Builtin::TryReceive => "`try_recv(c, x)`",
         }
+    }
+
+    /// Whether it gives whether it did something.
+    fn tells(self) -> bool {
+        matches!(self, Builtin::CompareAndSwap | Builtin::TrySend | Builtin::TryReceive)
     }
 }
 
-/// A variable that is read and written, and what is stored in it.
+/// What is stored where, all at once.
 pub(super) struct Update {
-    place: Place,
-    /// Of `cas`, whether it stores something.
-    succeeds: Option<Expr>,
-    value: Expr,
+    pub places: Vec<Place>,
+    pub values: Vec<Expr>,
+    pub gives: Gives,
+}
+
+/// When something is stored, and what is given.
+pub(super) enum Gives {
+    /// Always; what a variable was, with its type.
+    Old(Expr, Type),
+    /// If this is true; whether it was.
+    Success(Expr),
+    /// When this becomes true; nothing. With the word for it.
+    Nothing(Expr, &'static str),
 }
 
 /// A call in the text.
@@ -73,57 +99,85 @@ impl<'a> Lowering<'a, '_> {
         span: Span,
     ) -> Point {
         let after = self.body.flow.point();
+        let waits = match &update {
+            Some(Update { gives: Gives::Nothing(_, word), .. }) if self.asynchronous => Some(*word),
+            _ => None,
+        };
         let steps = update.and_then(|update| self.builtin_steps(update, result, span));
         let edge = |op| Edge { op, to: LocationId(after), span };
-        let steps = steps.unwrap_or(vec![Op::Skip]).into_iter().map(edge).collect();
+        let mut steps: Vec<Edge> = steps.unwrap_or(vec![Op::Skip]).into_iter().map(edge).collect();
+        if let Some(word) = waits {
+            // As with `await`, other tasks must be let run meanwhile.
+            self.no_place_in_atomic(word, span);
+            if let Some(Edge { op: Op::Assign(_, _, Some(ready)), .. }) = steps.first() {
+                let (not, pause) = (Op::Guard(ready.clone(), false), self.body.flow.point());
+                steps.push(Edge { op: not, to: LocationId(pause), span });
+                self.until(at, pause, span);
+            }
+        }
         self.body.flow.steps(at, steps, span);
         after
     }
 
     fn builtin_steps(&mut self, update: Update, result: Option<Place>, span: Span) -> Option<Vec<Op>> {
-        let Update { place, succeeds, value } = update;
+        let Update { places, values, gives } = update;
         if let Some(result) = &result {
-            let found = if succeeds.is_some() { Sort::Bool } else { sort_of(place.ty) };
+            let found = match &gives {
+                Gives::Old(_, ty) => sort_of(*ty),
+                Gives::Success(_) => Sort::Bool,
+                Gives::Nothing(..) => {
+                    let help = "`try_send` and `try_recv` give whether they did something".to_string();
+                    return self.none(
+                        span,
+                        "expected an operation with a result, found one without",
+                        Some(help),
+                    );
+                }
+            };
             let wanted = sort_of(result.ty);
             if found != wanted {
                 let message = format!("expected {} for the result, found {}", wanted.words(), found.words());
                 return self.none(span, message, None);
             }
-            if same(&result.target, &place.target) {
+            if places.iter().any(|place| same(&result.target, &place.target)) {
                 let help = "what was read would be lost, or what was stored".to_string();
                 return self.none(span, "expected different variables, found one twice", Some(help));
             }
         }
-        let Some(succeeds) = succeeds else {
-            let read = read(&place);
-            let (places, values) = with(result, read, place, value);
-            return Some(vec![Op::Assign(places, values, None)]);
-        };
-        let (places, values) = with(result.clone(), Expr::Constant(1), place, value);
-        let fails = match result {
-            None => Op::Guard(succeeds.clone(), false),
-            Some(result) => {
-                let not = Expr::Unary(Unary::Not, Box::new(succeeds.clone()));
-                Op::Assign(vec![result], vec![Expr::Constant(0)], Some(not))
+        Some(match gives {
+            Gives::Old(read, _) => {
+                let (places, values) = with(result, read, places, values);
+                vec![Op::Assign(places, values, None)]
             }
-        };
-        Some(vec![Op::Assign(places, values, Some(succeeds)), fails])
+            Gives::Nothing(ready, _) => vec![Op::Assign(places, values, Some(ready))],
+            Gives::Success(succeeds) => {
+                let (places, values) = with(result.clone(), Expr::Constant(1), places, values);
+                let fails = match result {
+                    None => Op::Guard(succeeds.clone(), false),
+                    Some(result) => {
+                        let not = Expr::Unary(Unary::Not, Box::new(succeeds.clone()));
+                        Op::Assign(vec![result], vec![Expr::Constant(0)], Some(not))
+                    }
+                };
+                vec![Op::Assign(places, values, Some(succeeds)), fails]
+            }
+        })
     }
 
-    /// If a condition is a `cas`, perhaps with `!`: the steps if it is true, and if it is false. The outer `None`: it is none.
-    pub(super) fn cas_condition(&mut self, condition: &'a ast::Expr<'a>) -> Option<Option<(Op, Op)>> {
+    /// If a condition is an operation that tells whether it did something, perhaps with `!`: the steps if it is true, and if it
+    /// is false. The outer `None`: it is none.
+    pub(super) fn telling_condition(&mut self, condition: &'a ast::Expr<'a>) -> Option<Option<(Op, Op)>> {
         let (negated, call) = match &condition.kind {
             ExprKind::Unary(Unary::Not, part) => (true, call_of(part)?),
             _ => (false, call_of(condition)?),
         };
-        let is_cas = Builtin::of(call.0.text) == Some(Builtin::CompareAndSwap);
-        if !is_cas || !self.is_builtin(call.0) {
+        if !Builtin::of(call.0.text).is_some_and(Builtin::tells) || !self.is_builtin(call.0) {
             return None;
         }
-        let Some(Update { place, succeeds: Some(succeeds), value }) = self.update(call) else {
+        let Some(Update { places, values, gives: Gives::Success(succeeds) }) = self.update(call) else {
             return Some(None);
         };
-        let stores = Op::Assign(vec![place], vec![value], Some(succeeds.clone()));
+        let stores = Op::Assign(places, values, Some(succeeds.clone()));
         // A trace shows whether the condition was true, not the operation.
         Some(Some(match negated {
             true => (Op::Guard(Expr::Unary(Unary::Not, Box::new(succeeds)), true), stores),
@@ -141,29 +195,27 @@ impl<'a> Lowering<'a, '_> {
                 format!("expected {count} arguments for {}, found {}", quote(name.text), arguments.len());
             return self.none(name.span, message, usage());
         }
-        let (variable, place) = match &arguments[0].kind {
-            ExprKind::Name(variable) => (variable, self.place_of(*variable, None, arguments[0].span)?),
-            ExprKind::Element(array, index) => {
-                (array, self.place_of(*array, Some(index), arguments[0].span)?)
+        match builtin {
+            Builtin::Send | Builtin::TrySend => return self.send(builtin, &arguments[0], &arguments[1]),
+            Builtin::Receive | Builtin::TryReceive => {
+                return self.receive(builtin, &arguments[0], &arguments[1]);
             }
-            _ => {
-                return self.none(arguments[0].span, "expected a variable that is read and written", usage());
-            }
+            _ => {}
+        }
+        let Some((variable, place)) = self.argument_place(&arguments[0])? else {
+            return self.none(arguments[0].span, "expected a variable that is read and written", usage());
         };
         self.note_read(variable.text);
         let (ty, span) = (place.ty, arguments[0].span);
         let old = read(&place);
         match builtin {
-            Builtin::Exchange => {
-                Some(Update { value: self.stored(&arguments[1], ty)?, succeeds: None, place })
-            }
             Builtin::FetchAdd => {
                 if sort_of(ty) != Sort::Number {
                     return self.none(span, "expected a number that is added to, found a Boolean", None);
                 }
                 let added = self.of_sort(&arguments[1], Sort::Number, "that is added")?;
-                let value = Expr::Binary(Binary::Plus, Box::new(old), Box::new(added), name.span);
-                Some(Update { value, succeeds: None, place })
+                let value = Expr::Binary(Binary::Plus, Box::new(old.clone()), Box::new(added), name.span);
+                Some(Update { places: vec![place], values: vec![value], gives: Gives::Old(old, ty) })
             }
             Builtin::CompareAndSwap => {
                 let expected = self.of_sort(&arguments[1], sort_of(ty), "that is compared with")?;
@@ -180,17 +232,41 @@ impl<'a> Lowering<'a, '_> {
                     Expr::Binary(Binary::Equal, Box::new(old.clone()), Box::new(expected), name.span);
                 // The value is looked at before the condition is: where nothing is stored, it must not go wrong.
                 let value = Expr::If(Box::new(succeeds.clone()), Box::new(new), Box::new(old));
-                Some(Update { value, succeeds: Some(succeeds), place })
+                Some(Update { places: vec![place], values: vec![value], gives: Gives::Success(succeeds) })
+            }
+            _ => {
+                let values = vec![self.stored(&arguments[1], ty)?];
+                Some(Update { places: vec![place], values, gives: Gives::Old(old, ty) })
             }
         }
     }
+
+    /// A variable or an element that is an argument; the inner `None`: it is something else.
+    pub(super) fn argument_place(
+        &mut self,
+        argument: &'a ast::Expr<'a>,
+    ) -> Option<Option<(Name<'a>, Place)>> {
+        let (name, index) = match &argument.kind {
+            ExprKind::Name(name) => (*name, None),
+            ExprKind::Element(name, index) => (*name, Some(&**index)),
+            _ => return Some(None),
+        };
+        Some(Some((name, self.place_of(name, index, argument.span)?)))
+    }
 }
 
-/// An assignment of a value to a place, after the result.
-fn with(result: Option<Place>, shown: Expr, place: Place, value: Expr) -> (Vec<Place>, Vec<Expr>) {
+/// An assignment of values to places, after the result.
+fn with(
+    result: Option<Place>,
+    shown: Expr,
+    places: Vec<Place>,
+    values: Vec<Expr>,
+) -> (Vec<Place>, Vec<Expr>) {
     match result {
-        Some(result) => (vec![result, place], vec![shown, value]),
-        None => (vec![place], vec![value]),
+        Some(result) => {
+            (std::iter::once(result).chain(places).collect(), std::iter::once(shown).chain(values).collect())
+        }
+        None => (places, values),
     }
 }
 

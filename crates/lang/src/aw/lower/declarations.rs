@@ -55,6 +55,7 @@ impl<'a> Lowering<'a, '_> {
                 self.globals.settle(*name, Meaning::Event(self.program.events.len()));
                 self.program.events.push(name.text.to_string());
             }
+            Item::Channel(channel) => self.declare_channel(channel),
             Item::Routine(routine) => self.head(routine),
             Item::Never(..) | Item::Eventually(_) | Item::Predicate(_) => {}
         }
@@ -308,7 +309,7 @@ impl<'a> Lowering<'a, '_> {
         self.none(expr.span, message, Some(super::expressions::conversion(sort).to_string()))
     }
 
-    fn constant_number(&mut self, expr: &'a ast::Expr<'a>, what: &str) -> Option<Value> {
+    pub(super) fn constant_number(&mut self, expr: &'a ast::Expr<'a>, what: &str) -> Option<Value> {
         let (value, sort) = self.constant(expr)?;
         if sort != Sort::Number {
             return self.none(expr.span, format!("expected a number for {what}, found a Boolean"), None);

@@ -34,8 +34,11 @@ impl<'a> Lowering<'a, '_> {
             ExprKind::Quantified(quantifier, binder, body) => {
                 self.quantified(*quantifier, binder, body, span)
             }
+            ExprKind::Call(name, arguments) if self.is_length(*name) => {
+                self.length_of_channel(arguments, span)
+            }
             ExprKind::Call(name, _) if self.is_builtin(*name) => {
-                let help = "it is a statement, the right side of an assignment or, if it is `cas`, a whole condition";
+                let help = "it is a statement, the right side of an assignment or, if it gives a Boolean, a whole condition";
                 self.none(
                     span,
                     format!("expected no {} inside an expression", quote(name.text)),
@@ -146,7 +149,7 @@ impl<'a> Lowering<'a, '_> {
     fn this(&mut self, span: Span) -> Option<Typed> {
         match (self.mode, self.body.no_self) {
             (Mode::Body, None) => {
-                self.body.uses_self = true;
+                self.body.summary.asks.get_or_insert(span);
                 Some((Expr::This, Sort::Number))
             }
             (Mode::Body, Some(why)) => self.none(

@@ -23,7 +23,7 @@ impl<'a> Lowering<'a, '_> {
         };
         let default = vec![Some(ty.default_value()); length.unwrap_or(1)];
         if let Some(Initial::One(value)) = &declarator.initial
-            && let Some(call) = call_of(value)
+            && let Some(call) = call_of(value).filter(|call| !self.is_length(call.0))
         {
             return self.declaration_by_call(call, declarator, (ty, length, default), at, span);
         }

@@ -63,6 +63,7 @@ impl<'a> Lowering<'a, '_> {
         let places: Vec<Option<Place>> = targets.iter().map(|target| self.place(target)).collect();
         if let ([value], [_]) = (values, targets)
             && let ExprKind::Call(name, arguments) = &value.kind
+            && !self.is_length(*name)
         {
             let operands = self.callee(*name, arguments);
             let place = places.into_iter().next()??;

@@ -134,7 +134,7 @@ impl<'a> Lowering<'a, '_> {
         [yes, no]: [Point; 2],
         span: Span,
     ) {
-        let (is_true, is_false) = match self.cas_condition(condition) {
+        let (is_true, is_false) = match self.telling_condition(condition) {
             Some(steps) => steps.unwrap_or((Op::Skip, Op::Skip)),
             None => {
                 let condition = self.of_sort(condition, Sort::Bool, place).unwrap_or(Expr::Choose(0, 1));
@@ -219,12 +219,9 @@ impl<'a> Lowering<'a, '_> {
         let word = if let StatementKind::Break = kind { "break" } else { "continue" };
         match self.body.loops.last() {
             None => self.error(span, format!("expected a loop around `{word}`, found none"), None),
-            Some(inner) if inner.atomic != self.body.atomic => {
-                let help = "an `atomic` block is left at its end only".to_string();
-                self.error(span, format!("`{word}` cannot leave `atomic`"), Some(help));
-            }
             Some(inner) => {
-                let to = if word == "break" { inner.after } else { inner.again };
+                let (to, atomic) = (if word == "break" { inner.after } else { inner.again }, inner.atomic);
+                let to = self.on_the_way_to(to, atomic, span);
                 self.body.flow.pass(at, vec![to], span);
             }
         }
@@ -234,7 +231,6 @@ impl<'a> Lowering<'a, '_> {
     fn goto(&mut self, labels: &'a [Name<'a>], at: Point, span: Span) -> Point {
         let mut to = Vec::new();
         for name in labels {
-            let atomic = self.body.atomic;
             match self.body.labels.get_mut(name.text) {
                 None => {
                     let (diagnostics, known) = (&mut *self.diagnostics, &self.body.labels);
@@ -245,16 +241,12 @@ impl<'a> Lowering<'a, '_> {
                 }
                 Some(label) => {
                     label.used = true;
-                    to.push(label.point);
-                    if label.atomic != atomic {
-                        let help =
-                            "an `atomic` block is entered at its start and left at its end".to_string();
-                        self.error(
-                            name.span,
-                            "`goto` cannot enter or leave `atomic`".to_string(),
-                            Some(help),
-                        );
+                    let (point, atomic) = (label.point, label.atomic);
+                    if atomic.is_some() && atomic != self.body.atomic {
+                        let help = "an `atomic` block is entered at its start".to_string();
+                        self.error(name.span, "`goto` cannot enter `atomic`".to_string(), Some(help));
                     }
+                    to.push(self.on_the_way_to(point, atomic, span));
                 }
             }
         }
@@ -263,13 +255,11 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn return_(&mut self, value: Option<&'a ast::Expr<'a>>, at: Point, span: Span) -> Point {
-        if self.body.atomic.is_some() {
-            let help = "an `atomic` block is left at its end only".to_string();
-            self.error(span, "`return` cannot leave `atomic`".to_string(), Some(help));
-        }
-        let flow_end = self.body.end;
         match (value, self.body.has_result) {
-            (None, false) => self.body.flow.pass(at, vec![flow_end], span),
+            (None, false) => {
+                let end = self.on_the_way_to(self.body.end, None, span);
+                self.body.flow.pass(at, vec![end], span);
+            }
             (None, true) => {
                 self.error(span, "expected a value after `return`, found none".to_string(), None);
             }
@@ -277,6 +267,7 @@ impl<'a> Lowering<'a, '_> {
                 if let Some(ty) = self.body.result
                     && let Some(value) = self.stored(value, ty)
                 {
+                    let (at, value) = self.out_of_atomic(at, value, ty, span);
                     let step = Edge { op: Op::Return(vec![value]), to: LocationId(at), span };
                     self.body.flow.steps(at, vec![step], span);
                 }
@@ -295,6 +286,35 @@ impl<'a> Lowering<'a, '_> {
         self.body.flow.point()
     }
 
+    /// Where control goes to get to a point. If that is not inside the `atomic` at hand, which ends then: to its end first.
+    fn on_the_way_to(&mut self, to: Point, atomic: Option<u32>, span: Span) -> Point {
+        if self.body.atomic.is_none() || self.body.atomic == atomic {
+            return to;
+        }
+        let end = self.body.flow.point();
+        self.body.flow.steps(end, vec![Edge { op: Op::AtomicEnd, to: LocationId(to), span }], span);
+        end
+    }
+
+    /// A value that is returned. Inside `atomic` it is computed and kept, and the block ends; to return is the next step.
+    fn out_of_atomic(&mut self, at: Point, value: Expr, ty: Type, span: Span) -> (Point, Expr) {
+        if self.body.atomic.is_none() {
+            return (at, value);
+        }
+        let number = self.body.kept.or_else(|| {
+            let name = Name { text: "#result", span };
+            let number = self.declare_local(name, ty, None, vec![Some(ty.default_value())])?;
+            self.body.read[number] = true;
+            Some(number)
+        });
+        self.body.kept = number;
+        let Some(number) = number else { return (at, value) };
+        let place = self.local_place(number, span);
+        let kept = Expr::Local(self.body.locals[number].slot);
+        let stored = self.body.flow.step(at, Op::Assign(vec![place], vec![value], None), span);
+        (self.body.flow.step(stored, Op::AtomicEnd, span), kept)
+    }
+
     fn await_(&mut self, condition: &'a ast::Expr<'a>, at: Point, span: Span) -> Point {
         if !self.asynchronous {
             return self.assume(condition, "after `await`", at, span);
@@ -303,14 +323,19 @@ impl<'a> Lowering<'a, '_> {
         self.no_place_in_atomic("await", span);
         let (pause, after) = (self.body.flow.point(), self.body.flow.point());
         self.fork(at, condition, "after `await`", [after, pause], span);
+        self.until(at, pause, span);
+        after
+    }
+
+    /// Lets other tasks run, from a point on, and goes back.
+    pub(super) fn until(&mut self, at: Point, pause: Point, span: Span) {
         let resumed = self.pause_and_resume(pause, span);
         self.body.flow.pass(resumed, vec![at], span);
-        after
     }
 
     /// A step that can be taken if the condition is true.
     fn assume(&mut self, condition: &'a ast::Expr<'a>, place: &str, at: Point, span: Span) -> Point {
-        let op = match self.cas_condition(condition) {
+        let op = match self.telling_condition(condition) {
             Some(steps) => steps.map(|(is_true, _)| is_true),
             None => self.of_sort(condition, Sort::Bool, place).map(|condition| Op::Guard(condition, true)),
         };

@@ -35,9 +35,11 @@ impl Lowering<'_, '_> {
             let name = quote(global.name.text);
             let message = match global.meaning {
                 Meaning::Shared(_) => format!("{name} is never read"),
-                Meaning::Lock(_) | Meaning::Constant(..) | Meaning::Enumeration(_) | Meaning::Event(_) => {
-                    format!("{name} is never used")
-                }
+                Meaning::Lock(_)
+                | Meaning::Constant(..)
+                | Meaning::Enumeration(_)
+                | Meaning::Event(_)
+                | Meaning::Channel(_) => format!("{name} is never used"),
                 Meaning::Procedure(_) => format!("{name} is never called"),
                 Meaning::Thread(procedure) if self.is_absent(procedure) => {
                     format!("there are no threads {name}, and none is spawned")

@@ -1,12 +1,14 @@
 //! Declarations.
 
 use super::super::ast::{
-    Declarator, Eventually, Initial, Item, Module, Name, Parameter, Routine, RoutineKind, Threads, TypeName,
+    Channel, Declarator, Eventually, Initial, Item, Module, Name, Parameter, Routine, RoutineKind, Threads,
+    TypeName,
 };
 use super::super::foreign;
 use super::super::lexer::Kind;
 use super::{Parse, Parser, Reported, quote};
 use std::collections::HashSet;
+use std::rc::Rc;
 
 const STATEMENTS: &str = "statements stand in the body of a `thread` or `proc`";
 const DECLARATION: &str = "a declaration such as `shared`, `proc`, `thread` or `never`";
@@ -84,6 +86,12 @@ impl<'a> Parser<'a, '_> {
                 items.extend(events);
                 self.semicolon("the declaration")
             }
+            (Kind::Name, "chan") if self.ahead(1).kind == Kind::Name => {
+                self.advance();
+                let channels = self.channels()?;
+                items.extend(channels.into_iter().map(Item::Channel));
+                self.semicolon("the declaration")
+            }
             (Kind::Keyword, "proc" | "task" | "thread" | "main") => {
                 let routine = self.routine()?;
                 items.push(Item::Routine(routine));
@@ -127,6 +135,32 @@ impl<'a> Parser<'a, '_> {
             }
             _ => Err(self.no_item()),
         }
+    }
+
+    /// `c[4], d[2] of 0..9`
+    fn channels(&mut self) -> Parse<Vec<Channel<'a>>> {
+        const HELP: &str =
+            "a channel is declared by `chan c[4] of 0..9;`: how many values it holds, and of which type";
+        let heads = self.list(|parser| {
+            let name = parser.name("the name of a channel")?;
+            if !parser.at("[") {
+                return Err(parser.unexpected_with("`[`", Some(HELP.to_string())));
+            }
+            let Some(capacity) = parser.index()? else { return Err(parser.unexpected("`[`")) };
+            Ok((name, capacity))
+        })?;
+        if self.word(self.peek()) != "of" {
+            return Err(self.unexpected_with("`of`", Some(HELP.to_string())));
+        }
+        self.advance();
+        let ty = Rc::new(self.type_name()?);
+        let channel = |(name, capacity): (Name<'a>, _)| Channel {
+            span: self.since(name.span),
+            ty: Rc::clone(&ty),
+            name,
+            capacity,
+        };
+        Ok(heads.into_iter().map(channel).collect())
     }
 
     /// Whether `enum` at the token so many after the next is followed by a name and a brace.

@@ -210,7 +210,7 @@ fn what_is_wrong_with_them() {
     ");
     assert_snapshot!(body("b = cas(x + 1, 0, 1) && true;"), @"
     3:5: expected no `cas` inside an expression
-      it is a statement, the right side of an assignment or, if it is `cas`, a whole condition
+      it is a statement, the right side of an assignment or, if it gives a Boolean, a whole condition
     ");
     assert_snapshot!(body("b = cas(x + 1, 0, 1);"), @"
     3:9: expected a variable that is read and written
@@ -233,7 +233,7 @@ fn what_is_wrong_with_them() {
     ");
     assert_snapshot!(body("if (fetch_add(x, 1)) { skip; }"), @"
     3:5: expected no `fetch_add` inside an expression
-      it is a statement, the right side of an assignment or, if it is `cas`, a whole condition
+      it is a statement, the right side of an assignment or, if it gives a Boolean, a whole condition
     ");
 }
 
@@ -302,4 +302,202 @@ fn enumerations_that_are_none() {
     1:1: expected a declaration such as `shared`, `proc`, `thread` or `never`, found `enum`
       an enumeration is declared by `enum Phase { idle, busy }`
     "#);
+}
+
+#[test]
+fn channels() {
+    let short = |body: &str| {
+        format!(
+            "chan c[2] of 0..3; shared 0..3 x, a[2]; shared bool b; \
+             thread p[2] {{ {body} }} thread q {{ 0..3 y; choose {{ recv(c, y); x = y; }} or {{ send(c, 3); }} }} \
+             never len(c) == 2 && x == 3;"
+        )
+    };
+    let long = |body: &str| {
+        format!(
+            "shared 0..3 c[2]; shared 0..2 n; shared 0..3 x, a[2]; shared bool b; \
+             thread p[2] {{ {body} }} thread q {{ 0..3 y; choose {{ {} x = y; }} or {{ {} }} }} \
+             never n == 2 && x == 3;",
+            received("y"),
+            sent("3")
+        )
+    };
+    for (one, other) in [
+        ("send(c, self + 1);".to_string(), sent("self + 1")),
+        ("send(c, 1); recv(c, x);".to_string(), format!("{} {}", sent("1"), received("x"))),
+        ("send(c, *); recv(c, a[x]);".to_string(), format!("0..3 v = *; {} {}", sent("v"), received("a[x]"))),
+        (
+            "if (try_send(c, 2)) { x = 1; } else { x = 2; }".to_string(),
+            format!("choose {{ {} x = 1; }} or {{ await n == 2; x = 2; }}", sent("2")),
+        ),
+        (
+            "while (!try_recv(c, x)) { send(c, 2); }".to_string(),
+            format!("loop {{ choose {{ {} break; }} or {{ await n == 0; {} }} }}", received("x"), sent("2")),
+        ),
+        (
+            "b = try_send(c, 6 / x); try_recv(c, x);".to_string(),
+            format!(
+                "choose {{ atomic {{ {} b = true; }} }} or {{ atomic {{ await n == 2; b = false; }} }} \
+                 choose {{ {} }} or {{ await n == 0; }}",
+                sent("6 / x"),
+                received("x")
+            ),
+        ),
+        ("await !try_send(c, 9 / 0); error;".to_string(), "await n == 2; error;".to_string()),
+        (
+            "atomic { send(c, 1); send(c, 2); }".to_string(),
+            format!("atomic {{ {} {} }}", sent("1"), sent("2")),
+        ),
+        ("x = len(c); assert len(c) < 2;".to_string(), "x = n; assert n < 2;".to_string()),
+        ("skip; 0..2 l = len(c); x = l + len(c);".to_string(), "skip; 0..2 l = n; x = l + n;".to_string()),
+    ] {
+        same(&short(&one), &long(&other));
+    }
+}
+
+/// What `send` does, written out; `e` is not evaluated while the channel is full.
+fn sent(value: &str) -> String {
+    format!("atomic {{ await n < 2; c[n] = {value}; n = n + 1; }}")
+}
+
+/// What `recv` does, written out.
+fn received(place: &str) -> String {
+    format!("atomic {{ await n > 0; {place} = c[0]; c[0] = c[1]; c[1] = 0; n = n - 1; }}")
+}
+
+#[test]
+fn channels_of_one_value_and_of_tasks() {
+    same(
+        "chan c[1] of bool; shared bool b; thread p { loop { send(c, true); recv(c, b); } }",
+        "shared bool c[1]; shared 0..1 n; shared bool b; thread p { loop { \
+         atomic { await n < 1; c[0] = true; n = 1; } atomic { await n > 0; b = c[0]; c[0] = false; n = 0; } } }",
+    );
+    same(
+        "chan c[1] of 0..2; shared 0..2 x; main { post p(); post q(); } \
+         task p() { send(c, 1); send(c, 2); x = 1; } task q() { 0..2 y; recv(c, y); x = y; recv(c, x); }",
+        "shared 0..2 c[1]; shared 0..1 n; shared 0..2 x; main { post p(); post q(); } \
+         task p() { await n < 1; c[0], n = 1, 1; await n < 1; c[0], n = 2, 1; x = 1; } \
+         task q() { 0..2 y; await n > 0; y, c[0], n = c[0], 0, 0; x = y; await n > 0; x, c[0], n = c[0], 0, 0; }",
+    );
+}
+
+#[test]
+fn channels_are_checked() {
+    assert_snapshot!(said("chan c[0] of int; chan d of int; chan e[2] of; chan f[2] bool; thread t { skip; }"), @"
+    1:26: expected `[`, found `of`
+      a channel is declared by `chan c[4] of 0..9;`: how many values it holds, and of which type
+    1:46: expected a type: `bool`, `int`, or a range such as `0..3`, found `;`
+    1:58: expected `of`, found `bool`
+      a channel is declared by `chan c[4] of 0..9;`: how many values it holds, and of which type
+    ");
+    assert_snapshot!(said("chan c[2] of 0..3; shared int x; shared bool b; thread t { send(c); send(x, 1); recv(c, 1); recv(c, b); x = c; x = send(c, 1); b = len(c); send(c, true); x = len(x); send(c, 4); recv(c, x); }"), @"
+    1:60: expected 2 arguments for `send`, found 1
+      write `send(c, value)`
+    1:74: expected a channel, found `x`, a variable
+      a channel is declared by `chan c[4] of 0..9;`
+    1:89: expected a variable for what is received
+      write `recv(c, x)`
+    1:101: expected a Boolean for `b`, found a number, which the channel has
+    1:109: expected a variable or constant, found `c`, a channel
+    1:112: expected an operation with a result, found one without
+      `try_send` and `try_recv` give whether they did something
+    1:132: expected a Boolean, since the type is `bool`, found a number
+      a number becomes a Boolean by a comparison such as `x != 0`
+    1:148: expected a number, since the type is `0..3`, found a Boolean
+      a Boolean becomes a number by `b ? 1 : 0`
+    1:163: expected a channel, found `x`, a variable
+      a channel is declared by `chan c[4] of 0..9;`
+    1:175: warning: expected a value of type `0..3`, found 4
+      a violation, if this is ever executed
+    ");
+    assert_snapshot!(said("chan c[2] of 0..3; const N = len(c); thread t { if (send(c, 1)) { skip; } b = try_recv(c, x); }"), @"
+    1:30: expected a constant, found the length of a channel
+    1:53: expected no `send` inside an expression
+      it is a statement, the right side of an assignment or, if it gives a Boolean, a whole condition
+    1:75: expected a variable, found the unknown name `b`
+    1:91: expected a variable, found the unknown name `x`
+    ");
+    assert_snapshot!(said("chan c[0] of int; chan d[65] of bool; thread t { skip; }"), @"
+    1:8: expected a capacity from 1 to 64, found 0
+    1:26: expected a capacity from 1 to 64, found 65
+    ");
+    assert_snapshot!(said("chan c[2] of 0..3; main { atomic { send(c, 1); } }"), @"
+    1:36: expected no `send` inside `atomic`, found one
+      an `atomic` block is one step of one thread
+    ");
+    assert_snapshot!(said("chan c[2] of 0..3; proc send(int x) { skip; } thread t { send(1); }"), @"
+    1:6: warning: `c` is never used
+    1:34: warning: `x` is never read
+      a name that starts with `_` is not warned about
+    ");
+}
+
+#[test]
+fn leaving_atomic() {
+    let program = |rest: &str| {
+        format!(
+            "shared bool taken; shared 0..3 x; {rest} thread p[2] {{ bool got = try(); if (got) {{ x = x + 1; assert x == 1; x = x - 1; taken = false; }} }}"
+        )
+    };
+    same(
+        &program(
+            "proc try() : bool { atomic { if (taken) { return false; } taken = true; return x == 0; } }",
+        ),
+        &program(
+            "proc try() : bool { bool r; atomic { if (!taken) { taken = true; r = x == 0; } } return r; }",
+        ),
+    );
+    let program = |body: &str| {
+        format!(
+            "shared 0..3 x; shared bool b; proc f() {{ {body} }} thread p {{ f(); b = true; }} thread q {{ x = 3; x = 0; }} never b && x == 1;"
+        )
+    };
+    for (short, long) in [
+        ("atomic { if (x == 0) { return; } x = 1; }", "atomic { if (x != 0) { x = 1; } }"),
+        (
+            "loop { atomic { if (x == 2) { break; } if (x == 3) { continue; } x = x + 1; } }",
+            "bool out; loop { atomic { if (x == 2) { out = true; } else if (x != 3) { x = x + 1; } } if (out) { break; } }",
+        ),
+        (
+            "atomic { x = 1; while (true) { if (x == 1) { goto out; } } } x = 2; out: skip;",
+            "atomic { x = 1; }",
+        ),
+        (
+            "atomic { x = 1; goto out, in; in: x = 2; } x = 3; out: skip;",
+            "choose { atomic { x = 1; } } or { atomic { x = 1; x = 2; } x = 3; }",
+        ),
+    ] {
+        same(&program(short), &program(long));
+    }
+    // What is returned must fit, inside of the block.
+    assert_eq!(
+        explored("shared int x; proc f() : 0..1 { atomic { x = 2; return x; } } thread p { x = f(); }").0,
+        ["range"].into()
+    );
+}
+
+#[test]
+fn numbers_of_threads_in_procedures() {
+    let program = |head: &str, call: &str, who: &str| {
+        format!(
+            "shared 0..3 a[3]; proc set({head}0..3 v) {{ a[{who}] = v; }} \
+             proc twice({head}0..3 v) {{ set({call}v); if (*) {{ set({call}3); }} }} \
+             thread p[2] {{ {} assert a[self] != 0; }} thread q {{ {} }}",
+            if head.is_empty() { "twice(self);" } else { "twice(self, self);" },
+            if head.is_empty() { "set(1);" } else { "set(self, 1);" },
+        )
+    };
+    same(&program("", "", "self"), &program("int who, ", "who, ", "who"));
+    assert_snapshot!(said("shared int x; proc f() { x = self; } proc g() { f(); } thread t[*] { g(); }"), @"
+    1:30: expected an expression, found `self`, which has no value when `t` calls this
+      there is no number of a thread among any number of them
+    ");
+    assert_snapshot!(said("shared int x; proc f() { x = self; } thread t[2] { f(); } thread u { spawn t; }"), @"
+    1:76: expected a thread without `self`, found `t`, which uses it
+      threads that are spawned have no numbers
+    ");
+    assert_snapshot!(said("shared int x; proc f() { x = self; } main { f(); }"), @"
+    1:30: expected an expression, found `self`, which has no value when `main` calls this
+      tasks have no numbers
+    ");
 }

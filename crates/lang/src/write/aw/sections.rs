@@ -131,6 +131,21 @@ impl Body<'_, '_> {
         if constraint.is_about_others() {
             return refuse(span, "a constraint reads the local variables of other threads");
         }
+        // An element that is assigned, and read by an index, has no old value that could be saved by its name.
+        let mut hidden = false;
+        let mut read = |of: bool, first: Slot, length: usize| {
+            hidden |= assigned
+                .iter()
+                .any(|&(shared, slot)| shared == of && (first..first + length).contains(&slot));
+        };
+        constraint.visit(&mut |part| match part {
+            Expr::SharedElement(first, length, ..) => read(true, *first, *length),
+            Expr::LocalElement(first, length, ..) => read(false, *first, *length),
+            _ => {}
+        });
+        if hidden {
+            return refuse(span, "a constraint is about more than plain variables");
+        }
         let (mut names, mut saved) = (Vec::new(), Vec::new());
         let after = self.afterwards(constraint, &assigned, &mut names, &mut saved);
         let mut lines = Vec::new();

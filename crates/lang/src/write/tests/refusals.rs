@@ -98,3 +98,10 @@ fn c_and_boogie_are_for_one_thread() {
     assert_eq!(reason(c(&read_bp(several))), "1:70: `f` has several results");
     assert!(boogie(&read_bp(several)).unwrap().contains("call value, value_2 := f();"));
 }
+
+/// The condition was read after the assignment, which changed what it reads.
+#[test]
+fn a_condition_does_not_read_by_an_index_what_its_step_assigns() {
+    let program = read_aw("shared 0..1 a[2]; thread t[2] { bool _b = cas(a[0], a[self], 1); }");
+    assert!(reason(aw(&program)).ends_with(": a constraint is about more than plain variables"));
+}

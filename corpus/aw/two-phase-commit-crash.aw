@@ -1,0 +1,32 @@
+// Two-phase commit over channels: the coordinator may crash before it decides, and a participant that has voted yes then waits
+//! verdict: safe
+
+enum Outcome { open, committed, aborted }
+const N = 2;
+chan votes[N] of bool;
+chan decision0[1], decision1[1] of bool;
+shared Outcome outcome[N], decided;
+
+thread coordinator {
+  bool yes, all = true;
+  for _vote in 1..N {
+    recv(votes, yes);
+    all = all && yes;
+  }
+  if (*) { return; }                    // a crash
+  decided = all ? committed : aborted;
+  send(decision0, all);
+  if (*) { return; }                    // a crash between the two
+  send(decision1, all);
+}
+
+thread participant[N] {
+  bool yes = *, commit;
+  send(votes, yes);
+  if (!yes) { outcome[self] = aborted; return; }
+  if (self == 0) { recv(decision0, commit); } else { recv(decision1, commit); }
+  outcome[self] = commit ? committed : aborted;
+}
+
+never mixed: (exists i in 0..N - 1: outcome[i] == committed) && exists i in 0..N - 1: outcome[i] == aborted;
+never alone: decided != committed && exists i in 0..N - 1: outcome[i] == committed;
