@@ -175,6 +175,7 @@ pub fn check<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<C
     let searching = started.elapsed().saturating_sub(outcome.checking).saturating_sub(shortened.time);
     let named = request.engine.is_some_and(|engine| engine.info().name != "auto");
     let answer = Answer {
+        task,
         forms: &forms,
         outcome: &outcome,
         source,

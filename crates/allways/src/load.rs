@@ -268,6 +268,7 @@ impl Reading<'_> {
             exact: None,
             coarse: None,
             bounded: None,
+            part: None,
             narrowed: None,
         };
         Ok(Loaded { task, diagnostics, warnings: Vec::new() })
@@ -383,7 +384,8 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let (mut left_out, mut assumed) = (Vec::new(), Vec::new());
     let mut may_not_create = false;
     let mut allocates = None;
-    let (mut weak, mut given, mut exact, mut coarse, mut bounded) = (None, None, None, None, None);
+    let (mut weak, mut given, mut exact) = (None, None, None);
+    let (mut coarse, mut bounded, mut part) = (None, None, None);
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
@@ -395,6 +397,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
             exact = lowered.exact;
             coarse = lowered.coarse;
             bounded = lowered.bounded;
+            part = lowered.part;
             (Some(lowered.program), lowered.externals, lowered.widened)
         }
         Err(errors) => {
@@ -441,10 +444,11 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     }
     let about = |program: Program, task: &Task| {
         let model = Model::Program(Arc::new(program));
-        Box::new(Task { model, exact: None, coarse: None, ..task.clone() })
+        Box::new(Task { model, exact: None, coarse: None, bounded: None, part: None, ..task.clone() })
     };
     loaded.task.coarse = coarse.map(|program| about(program, &loaded.task));
     loaded.task.bounded = bounded.map(|program| about(program, &loaded.task));
+    loaded.task.part = part.map(|program| about(program, &loaded.task));
     if let Some((span, order)) = weak.filter(|_| !sequentially_consistent) {
         loaded.task.narrowed = Some(format!(
             "it is safe under sequential consistency, but line {} uses {order}, and weak memory is not modelled \

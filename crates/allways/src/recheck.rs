@@ -183,7 +183,12 @@ impl Claim<'_> {
             (None, Ok(form)) => words::targets(&*form.system, &form.question.property),
             (None, Err(_)) => String::new(),
         };
-        match (&self.evidence, &task.model) {
+        // Evidence about a task beside it need not read as evidence about the task.
+        let evidence = match (&self.evidence, self.abstractions.first()) {
+            (Err(_), Some(other)) => &other.evidence,
+            (own, _) => own,
+        };
+        match (evidence, &task.model) {
             (Ok(Evidence::Counterexample(Counterexample::Lasso(lasso))), _) => match lasso.halt {
                 Halt::Stuck { .. } => "has a thread that can be stuck for ever".to_string(),
                 Halt::Starved { .. } => "may make no progress".to_string(),
@@ -200,7 +205,8 @@ impl Claim<'_> {
                 }
             }
             (Ok(Evidence::Certificate(certificate)), Model::Program(_)) if self.forms.has_property() => {
-                format!("{}{}", words::claim(task), words::any_number(certificate))
+                let any = words::any_number(certificate, task);
+                format!("{}{}", words::claim(task), words::with_any_number(any))
             }
             (Ok(Evidence::Certificate(_)), Model::Counters(_)) => format!("never covers {}", targets()),
             (Ok(Evidence::Certificate(certificate)), _) => match certificate {

@@ -19,7 +19,7 @@ use allways_evidence::{Certificate, Counterexample, StopReason, Trace, Verdict};
 use allways_model::counters::Counters;
 use allways_model::notation::show_state;
 use allways_model::pushdown::Pushdown;
-use allways_model::task::{Instance, Model};
+use allways_model::task::{Instance, Model, Task};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
@@ -223,6 +223,8 @@ struct SourceRow {
 
 /// All that a report is made of.
 pub(crate) struct Answer<'a> {
+    /// What was asked; the answer may be about a task beside it.
+    pub(crate) task: &'a Task,
     pub(crate) forms: &'a Forms<'a>,
     pub(crate) outcome: &'a Outcome,
     /// The run of a program, and the states after its steps.
@@ -284,7 +286,7 @@ impl Report {
             Verdict::Safe(certificate) => {
                 report.verdict = "safe";
                 report.evidence = Some(certificate.kind());
-                report.any_number = certificate.any_number().then_some(true);
+                report.any_number = words::any_number(certificate, answer.task).then_some(true);
                 if let Certificate::Views(views) = certificate {
                     report.size = Some(views.size);
                 }
@@ -392,7 +394,7 @@ impl Answer<'_> {
     }
 
     fn safe(&self, certificate: &Certificate, report: &mut Report) {
-        let (file, any) = (self.file(), words::any_number(certificate));
+        let (file, any) = (self.file(), words::with_any_number(report.any_number.is_some()));
         let claim = match self.forms.task().map(|task| (task, &task.model)) {
             Some((task, Model::Program(_))) => words::claim(task),
             Some((_, Model::Counters(_))) => format!("never covers {}", self.targets()),

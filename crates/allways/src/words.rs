@@ -59,9 +59,15 @@ pub fn shortened(shortened: &Shortened) -> Option<String> {
     Some(format!("shortened as far as {allowed} allowed"))
 }
 
-/// What a certificate says about the number of threads, if that is not fixed.
-pub fn any_number(certificate: &Certificate) -> &'static str {
-    if certificate.any_number() { ", with any number of threads" } else { "" }
+/// Whether a certificate says something about any number of threads of a task. That of a task beside it may have any number where
+/// the task has many.
+pub fn any_number(certificate: &Certificate, task: &Task) -> bool {
+    certificate.any_number() && task.has_crowds()
+}
+
+/// The same, as the end of a sentence.
+pub fn with_any_number(any: bool) -> &'static str {
+    if any { ", with any number of threads" } else { "" }
 }
 
 /// What a safe program does: it never goes wrong, and what else was asked.

@@ -51,13 +51,17 @@ fn evidence_about_a_c_program_is_accepted_again() {
         return;
     }
     let folder = folder("c-evidence");
-    let chosen =
-        |path: &PathBuf| ["peterson", "shadow"].iter().any(|name| path.to_string_lossy().contains(name));
+    let chosen = |path: &PathBuf| {
+        ["peterson", "shadow", "many-inserters."].iter().any(|name| path.to_string_lossy().contains(name))
+    };
     for path in programs().into_iter().filter(chosen) {
         let evidence = folder.join("evidence");
         allways(&format!("check {} --evidence {}", path.display(), evidence.display()));
         let run = allways(&format!("certify {} {}", path.display(), evidence.display()));
         assert_eq!(run.code, 0, "{run:?}");
+        let wrong = path.to_string_lossy().contains("wrong");
+        let claim = if wrong { "goes wrong (" } else { "never goes wrong (" };
+        assert!(run.out.contains(claim), "{run:?}");
     }
 }
 

@@ -5,15 +5,11 @@
 //! irrelevant variables only take the same steps. So where a value is stored in an irrelevant variable, one choice stands for
 //! all choices in it. Only choices are replaced: what is read stays read.
 
-use allways_model::program::{Binary, Expr, Op, Place, ProcedureId, Program, Span, Target, Value};
+use crate::marks::Marks;
+use allways_model::program::{Binary, Expr, Op, ProcedureId, Program, Span, Target, Value};
 
-/// Which variables are relevant: shared slots first, then the local slots of each procedure.
-struct Relevant {
-    slots: Vec<bool>,
-    /// Where the local variables of each procedure start.
-    locals: Vec<usize>,
-    changed: bool,
-}
+/// Which variables are relevant.
+struct Relevant(Marks);
 
 /// Takes choices out of values that nothing depends on.
 pub fn forget(program: &mut Program) {
@@ -25,7 +21,7 @@ pub fn forget(program: &mut Program) {
         for edge in &mut location.edges {
             let Op::Assign(places, values, None) = &mut edge.op else { continue };
             for (place, value) in places.iter().zip(values) {
-                if !relevant.place(location.procedure, place) && !can_fail(value) {
+                if !relevant.0.place(location.procedure, place) && !can_fail(value) {
                     settle(value);
                 }
             }
@@ -43,7 +39,7 @@ pub fn depends(program: &Program, addresses: &[(Value, Span)]) -> Option<Span> {
                 if let Expr::If(_, given, _) = value
                     && let Expr::Constant(given) = **given
                     && let Some((_, span)) = addresses.iter().find(|(address, _)| *address == given)
-                    && relevant.place(location.procedure, place)
+                    && relevant.0.place(location.procedure, place)
                 {
                     return Some(*span);
                 }
@@ -68,7 +64,8 @@ pub fn can_fail(expr: &Expr) -> bool {
     fails
 }
 
-fn is_partial(operator: Binary) -> bool {
+/// Whether an operator has operands without a result.
+pub fn is_partial(operator: Binary) -> bool {
     matches!(operator, Binary::Divide | Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight)
 }
 
@@ -94,14 +91,8 @@ fn settle(expr: &mut Expr) {
 
 impl Relevant {
     fn of(program: &Program) -> Relevant {
-        let mut next = program.shared_slots();
-        let mut locals = Vec::new();
-        for procedure in &program.procedures {
-            locals.push(next);
-            next += procedure.slots();
-        }
-        let mut relevant = Relevant { slots: vec![false; next], locals, changed: true };
-        while std::mem::take(&mut relevant.changed) {
+        let mut relevant = Relevant(Marks::new(program));
+        while relevant.0.grew() {
             for location in &program.locations {
                 location.edges.iter().for_each(|edge| relevant.step(location.procedure, &edge.op));
             }
@@ -109,63 +100,30 @@ impl Relevant {
         relevant
     }
 
-    fn mark(&mut self, first: usize, length: usize) {
-        for slot in first..first + length {
-            self.changed |= !std::mem::replace(&mut self.slots[slot], true);
-        }
-    }
-
-    /// All variables that an expression reads are relevant.
-    fn used(&mut self, here: ProcedureId, expr: &Expr) {
-        let locals = self.locals[here.index()];
-        expr.visit(&mut |part| match part {
-            Expr::Shared(slot) | Expr::NextShared(slot) => self.mark(*slot, 1),
-            Expr::Local(slot) | Expr::NextLocal(slot) | Expr::OtherLocal(slot) => {
-                self.mark(locals + *slot, 1)
-            }
-            Expr::SharedElement(slot, length, ..) => self.mark(*slot, *length),
-            Expr::LocalElement(slot, length, ..) => self.mark(locals + *slot, *length),
-            _ => {}
-        });
-    }
-
-    /// Whether what is stored in a place is relevant.
-    fn place(&self, here: ProcedureId, place: &Place) -> bool {
-        let locals = self.locals[here.index()];
-        match &place.target {
-            Target::Shared(slot) => self.slots[*slot],
-            Target::Local(slot) | Target::Others(slot) => self.slots[locals + slot],
-            Target::SharedElement(slot, length, _) => self.slots[*slot..slot + length].contains(&true),
-            Target::LocalElement(slot, length, _) => {
-                self.slots[locals + slot..locals + slot + length].contains(&true)
-            }
-        }
-    }
-
     fn step(&mut self, here: ProcedureId, op: &Op) {
         let Op::Assign(places, values, constraint) = op else {
-            op.expressions().for_each(|expr| self.used(here, expr));
+            op.expressions().for_each(|expr| self.0.used(here, expr));
             return;
         };
-        constraint.iter().for_each(|constraint| self.used(here, constraint));
+        constraint.iter().for_each(|constraint| self.0.used(here, constraint));
         for place in places {
             if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &place.target {
-                self.used(here, index);
+                self.0.used(here, index);
             }
         }
         for (place, value) in places.iter().zip(values) {
-            if self.place(here, place) {
-                self.used(here, value);
+            if self.0.place(here, place) {
+                self.0.used(here, value);
                 continue;
             }
             // What may be a violation matters, wherever the value goes.
             value.visit(&mut |part| match part {
                 Expr::SharedElement(_, _, index, _) | Expr::LocalElement(_, _, index, _) => {
-                    self.used(here, index);
+                    self.0.used(here, index);
                 }
                 Expr::Binary(operator, left, right, _) if is_partial(*operator) => {
-                    self.used(here, left);
-                    self.used(here, right);
+                    self.0.used(here, left);
+                    self.0.used(here, right);
                 }
                 _ => {}
             });

@@ -23,6 +23,7 @@ mod lexer;
 pub mod library;
 mod localise;
 pub mod lower;
+mod marks;
 pub mod near;
 mod normalise;
 mod parse;
@@ -32,6 +33,7 @@ mod races;
 mod ranges;
 pub mod sema;
 mod settled;
+mod slice;
 pub mod slots;
 pub mod source;
 mod strict;
@@ -82,6 +84,15 @@ pub fn read(
     // Nothing is proved of a part.
     let provable = safety && !is_cut;
     let any = if provable { lower::lower_any(&unit, property) } else { None };
+    let crowd = if provable { lower::lower_crowd(&unit, &lowered, property) } else { None };
+    if let Some(mut crowd) = crowd {
+        if property.races {
+            races::watch(&mut crowd);
+        }
+        let proofs = finish(&mut crowd.program, true, true);
+        let easier = proofs.part.or(proofs.coarse).or(proofs.bounded);
+        lowered.part = easier.or(Some(crowd.program));
+    }
     if let Some(mut any) = any {
         if property.races {
             races::watch(&mut any);
@@ -94,6 +105,7 @@ pub fn read(
     let proofs = finish(&mut lowered.program, provable && lowered.coarse.is_none(), safety);
     lowered.coarse = lowered.coarse.or(proofs.coarse);
     lowered.bounded = lowered.bounded.or(proofs.bounded);
+    lowered.part = lowered.part.or(proofs.part);
     if let Some(exact) = &mut lowered.exact {
         finish(exact, false, safety);
     }
@@ -127,6 +139,7 @@ fn analyse(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec<CEr
 struct Proofs {
     coarse: Option<Program>,
     bounded: Option<Program>,
+    part: Option<Program>,
 }
 
 /// Makes a program smaller; says of which programs a proof is one of this program, if that is wanted. With `safety`, nothing is
@@ -143,7 +156,7 @@ fn finish(program: &mut Program, wanted: bool, safety: bool) -> Proofs {
     conversions::forget(program);
     choices::narrow(program);
     let proofs = match wanted {
-        true => Proofs { coarse: easier(program), bounded: with_bounds(program) },
+        true => Proofs { coarse: easier(program), bounded: with_bounds(program), part: part(program) },
         false => Proofs::default(),
     };
     webs::join(program, &apart);
@@ -170,6 +183,24 @@ fn easier(program: &Program) -> Option<Program> {
 /// The program with bounds on what its variables hold, if there are some: it goes wrong where these do not hold, and where the program
 /// is not followed.
 fn with_bounds(program: &Program) -> Option<Program> {
+    let mut strict = without_unread(program);
+    compact::compact(&mut strict);
+    if !Task::new(Model::Program(Arc::new(strict.clone()))).has_wide_values() {
+        return None;
+    }
+    let mut bounded = bounded::bounded(&strict)?;
+    fuse::fuse_for_proofs(&mut bounded);
+    Some(bounded)
+}
+
+/// The part of the program that decides whether it goes wrong, with bounds, if it has few values.
+fn part(program: &Program) -> Option<Program> {
+    let part = slice::slice(&without_unread(program))?;
+    finish_for_proofs(bounded::bounded(&part).unwrap_or(part))
+}
+
+/// A program that goes wrong where another one is not followed, without what nobody reads.
+fn without_unread(program: &Program) -> Program {
     let mut strict = program.clone();
     strict::go_wrong_beyond(&mut strict);
     unread::forget(&mut strict);
@@ -178,13 +209,7 @@ fn with_bounds(program: &Program) -> Option<Program> {
     strict = reduce(&strict).program;
     indeterminate::start_with_zero(&mut strict);
     localise::localise(&mut strict);
-    compact::compact(&mut strict);
-    if !Task::new(Model::Program(Arc::new(strict.clone()))).has_wide_values() {
-        return None;
-    }
-    let mut bounded = bounded::bounded(&strict)?;
-    fuse::fuse_for_proofs(&mut bounded);
-    Some(bounded)
+    strict
 }
 
 /// Makes a program smaller of which only proofs are asked; nothing if it has too many values.

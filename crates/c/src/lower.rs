@@ -118,6 +118,10 @@ pub struct Lowered {
     pub coarse: Option<Program>,
     /// If data is wide: a program with bounds on what variables hold that goes wrong where these do not hold, whose proofs are real.
     pub bounded: Option<Program>,
+    /// A part of the program that decides whether it goes wrong, with any number of threads where there are many, whose proofs are real.
+    pub part: Option<Program>,
+    /// The rounds that a loop which creates threads has at most.
+    pub rounds: usize,
 }
 
 type Result<T> = std::result::Result<T, CError>;
@@ -279,6 +283,8 @@ enum Crowds {
     Few,
     /// Those over arrays of threads create any number ([`thread_arrays`]).
     Any,
+    /// So do all others with more than [`FEW`] rounds.
+    All,
 }
 
 /// Lowers a program.
@@ -302,6 +308,12 @@ pub fn lower_any(unit: &Unit, property: Property) -> Option<Lowered> {
     let mut any = (!found.roles.is_empty()).then(|| lower_with(unit, property, Crowds::Any).ok())??;
     any.assumed = found.assumed;
     Some(any)
+}
+
+/// Lowers a program in which every loop that creates more than a few threads creates any number of them, if it has such: it may do
+/// more, and proofs are real.
+pub fn lower_crowd(unit: &Unit, lowered: &Lowered, property: Property) -> Option<Lowered> {
+    (lowered.rounds > FEW).then(|| lower_with(unit, property, Crowds::All).ok())?
 }
 
 fn main_of(unit: &Unit) -> Option<FunctionId> {
@@ -335,6 +347,8 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         exact: None,
         coarse: None,
         bounded: None,
+        part: None,
+        rounds: 0,
     };
     let mut lowering = Lowering {
         unit,
@@ -401,7 +415,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         let over = lowering.hidden("#over");
         lowering.over = Some(lowering.part(over, Type::Int(slots::INT), 0));
     }
-    if crowds == Crowds::Any && !lowering.pointers.recursive.contains(&main) {
+    if matches!(crowds, Crowds::Any | Crowds::All) && !lowering.pointers.recursive.contains(&main) {
         lowering.thread_arrays = thread_arrays::find(unit, main).roles;
     }
     lowering.main(main)?;

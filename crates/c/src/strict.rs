@@ -41,7 +41,7 @@ pub fn go_wrong_beyond(program: &mut Program) -> bool {
 }
 
 /// Whether an expression is a number too large to be followed.
-fn is_beyond(expr: &Expr) -> bool {
+pub fn is_beyond(expr: &Expr) -> bool {
     let Expr::Binary(Binary::Plus, left, right, _) = expr else { return false };
     matches!((&**left, &**right), (Expr::Constant(Value::MAX), Expr::Constant(1)))
 }

@@ -78,6 +78,9 @@ const VIEWS_HEAD_START: Duration = Duration::from_millis(300);
 /// prove of the task itself.
 const COARSE_VIEWS_HEAD_START: Duration = Duration::from_secs(2);
 
+/// How long the other engines are alone before a part of the task is looked at: what has few states does not need that.
+const PART_HEAD_START: Duration = Duration::from_secs(1);
+
 /// How long others are given before predicates are refined beside them: what views prove, they prove sooner.
 const PREDICATES_HEAD_START: Duration = Duration::from_secs(3);
 
@@ -148,6 +151,8 @@ pub enum Strategy {
     /// What is used for a fixed and for any number of threads, on the coarse task, if there is one: a proof or
     /// nothing. Beside that views, if its data is wide.
     Coarse,
+    /// Thread-modular proofs of the part of the task that decides it, if there is one; views, if its data is wide.
+    Part,
     /// On the bounded task, if there is one: a proof, or why there is none.
     Bounded(Box<Strategy>),
     /// If a limit of the program was hit, perhaps in states that no run reaches: forgets that, and looks again.
@@ -238,17 +243,8 @@ impl Strategy {
                 Some(outcome)
             }
             Strategy::Grow(small, strategy) => grow(*small, strategy, forms, budget),
-            Strategy::Coarse => {
-                let coarse = forms.abstraction(Abstraction::Coarse)?;
-                let mut lanes = vec![(Duration::ZERO, listing(&coarse))];
-                if coarse.task().is_some_and(|task| task.has_wide_values()) {
-                    lanes.push((COARSE_VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
-                }
-                let race = Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: false };
-                let outcome = race.run(&coarse, budget)?;
-                let abstraction = Some(Abstraction::Coarse);
-                matches!(outcome.verdict, Verdict::Safe(_)).then_some(Outcome { abstraction, ..outcome })
-            }
+            Strategy::Coarse => prove(Abstraction::Coarse, listing, forms, budget),
+            Strategy::Part => prove(Abstraction::Part, thread_by_thread, forms, budget),
             Strategy::Bounded(strategy) => {
                 let outcome = strategy.run(&forms.abstraction(Abstraction::Bounded)?, budget)?;
                 let abstraction = Some(Abstraction::Bounded);
@@ -262,6 +258,30 @@ impl Strategy {
             }
         }
     }
+}
+
+/// Proves a task beside a task: by engines that list states, and by views, if its data is wide.
+fn prove(
+    kind: Abstraction,
+    by_states: fn(&Forms) -> Strategy,
+    forms: &Forms,
+    budget: &Budget,
+) -> Option<Outcome> {
+    let other = forms.abstraction(kind)?;
+    let mut lanes = vec![(Duration::ZERO, by_states(&other))];
+    if other.task().is_some_and(|task| task.has_wide_values()) {
+        lanes.push((COARSE_VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
+    }
+    let race = Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: false };
+    let outcome = race.run(&other, budget)?;
+    let safe = matches!(outcome.verdict, Verdict::Safe(_));
+    safe.then_some(Outcome { abstraction: Some(kind), ..outcome })
+}
+
+/// Thread-modular proofs. Where what threads use to wait for each other is left out, there is little that others prove.
+fn thread_by_thread(forms: &Forms) -> Strategy {
+    let modular = Strategy::Then(MODULAR.map(Strategy::Run).to_vec()).certified();
+    if forms.is_open() { modular.any_number() } else { modular }
 }
 
 /// Runs one engine, and says that it was this one.
@@ -484,6 +504,9 @@ pub fn safety(forms: &Forms) -> Strategy {
         lanes.push((VIEWS_HEAD_START, views));
         lanes.push((VIEWS_HEAD_START, behind(Strategy::Coarse)));
         lanes.push((PREDICATES_HEAD_START, predicates.tried()));
+    }
+    if !question.bounded() && !deadlock && task.part.is_some() {
+        lanes.push((PART_HEAD_START, behind(Strategy::Part)));
     }
     if !question.bounded() && task.program().is_some_and(|program| has_wide_inputs(program)) {
         let run = Box::new(Strategy::Run(&SymbolicInputs).certified());

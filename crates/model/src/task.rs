@@ -38,6 +38,9 @@ pub struct Task {
     /// The same question about a model whose data is bounded more closely and that goes wrong where it is not, so that its proofs are
     /// real. Not for deadlocks.
     pub bounded: Option<Box<Task>>,
+    /// The same question about the part of the model that decides it, with any number of threads where there are many, so that its
+    /// proofs are real. Not for deadlocks.
+    pub part: Option<Box<Task>>,
     /// Why what it was read from may do more than the model, so that a proof says less than it seems to.
     pub narrowed: Option<String>,
 }
@@ -83,11 +86,13 @@ pub enum Abstraction {
     Coarse,
     /// [`Task::bounded`].
     Bounded,
+    /// [`Task::part`].
+    Part,
 }
 
 impl Abstraction {
     /// All of them.
-    pub const ALL: [Abstraction; 2] = [Abstraction::Coarse, Abstraction::Bounded];
+    pub const ALL: [Abstraction; 3] = [Abstraction::Coarse, Abstraction::Bounded, Abstraction::Part];
 }
 
 /// Which numbers of threads an engine is asked about.
@@ -105,8 +110,19 @@ impl Task {
     /// The question whether a model can go wrong.
     pub fn new(model: Model) -> Task {
         let (property, threads, source) = (Property::default(), Counts::default(), Source::default());
-        let (widened, narrowed, exact, coarse, bounded) = (None, None, None, None, None);
-        Task { model, property, stuck: false, threads, source, widened, exact, coarse, bounded, narrowed }
+        Task {
+            model,
+            property,
+            stuck: false,
+            threads,
+            source,
+            widened: None,
+            exact: None,
+            coarse: None,
+            bounded: None,
+            part: None,
+            narrowed: None,
+        }
     }
 
     /// The program, if it is one.
@@ -127,7 +143,14 @@ impl Task {
         match kind {
             Abstraction::Coarse => self.coarse.as_deref(),
             Abstraction::Bounded => self.bounded.as_deref(),
+            Abstraction::Part => self.part.as_deref(),
         }
+    }
+
+    /// Whether there may be any number of threads: of a program, because it says so, or creates them.
+    pub fn has_crowds(&self) -> bool {
+        let is_crowd = |template: &Template| template.spawned || template.count == Count::Any;
+        self.program().is_none_or(|program| program.templates.iter().any(is_crowd))
     }
 
     /// Whether the number of threads is left open.

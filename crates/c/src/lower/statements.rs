@@ -2,7 +2,7 @@
 
 use super::expressions::not;
 use super::places::{Target, binary};
-use super::{Lowering, Model, Result, refuse};
+use super::{Crowds, FEW, Lowering, Model, Result, refuse};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Initial, Stmt, StmtKind, Type, VariableId};
 use crate::walk;
@@ -240,9 +240,11 @@ impl Lowering<'_> {
         before: Option<&Stmt>,
         span: Span,
     ) -> Result<()> {
+        let all = self.crowds == Crowds::All;
+        let most = if all { FEW } else { MOST_ROUNDS };
         if first
             && let Some(condition) = condition
-            && self.crowd(condition, step, body, before, MOST_ROUNDS, span)?
+            && self.crowd(condition, step, body, before, most, span)?
         {
             return Ok(());
         }
@@ -250,7 +252,9 @@ impl Lowering<'_> {
             && let Some(condition) = condition
             && self.creates_threads(body)
             && let Some(rounds) = self.rounds(condition, step, body, before).or_else(|| self.few_rounds(body))
+            && (rounds <= FEW || !all)
         {
+            self.lowered.rounds = self.lowered.rounds.max(rounds);
             return self.unroll(condition, step, body, rounds, span);
         }
         let (head, again, inside, after) =

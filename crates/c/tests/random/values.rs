@@ -149,6 +149,7 @@ fn explored(program: &Program, look: &dyn Fn(&State)) -> Option<bool> {
 #[test]
 fn values_contain_every_state_and_programs_made_of_them_hide_no_error() {
     let (mut compared, mut wrong, mut bounded, mut easier, mut proved) = (0, 0, 0, 0, 0);
+    let (mut parts, mut proved_by_parts) = (0, 0);
     for seed in seeds(150) {
         let text = program(seed);
         let [plain, _] = programs(&text).unwrap_or_else(|why| panic!("{seed}: {why}\n{text}"));
@@ -179,6 +180,11 @@ fn values_contain_every_state_and_programs_made_of_them_hide_no_error() {
             bounded += 1;
             assert_eq!(fails_bounded, fails, "{seed}: bounds do not hold, or hide an error\n{text}");
         }
+        if let Some(part_fails) = lowered.part.and_then(|program| explored(&program, &|_| {})) {
+            parts += 1;
+            assert!(part_fails || !fails, "{seed}: a part hides an error\n{text}");
+            proved_by_parts += usize::from(!part_fails);
+        }
         let Some(program) = lowered.coarse else { continue };
         easier += 1;
         let Some(easier_fails) = explored(&program, &|_| {}) else { continue };
@@ -186,7 +192,9 @@ fn values_contain_every_state_and_programs_made_of_them_hide_no_error() {
         proved += usize::from(!easier_fails);
     }
     println!(
-        "{compared} programs compared, {wrong} go wrong, {bounded} have bounds, {easier} made easier, {proved} proved so"
+        "{compared} programs compared, {wrong} go wrong, {bounded} have bounds, {easier} made easier, {proved} proved so, \
+         {parts} have parts, {proved_by_parts} proved so"
     );
     assert!(compared > 60 && wrong > 20 && bounded > 20 && easier > 20 && proved > 20);
+    assert!(parts > 20 && proved_by_parts > 5);
 }
