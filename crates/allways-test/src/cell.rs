@@ -1,7 +1,8 @@
 //! Cells whose accesses are watched: a data race is a failure.
 //!
 //! Two accesses, at least one of them a write, must be ordered by what has happened before (locks, atomics with their orderings,
-//! threads started and joined). That does not depend on when exactly they take place, so an access is no scheduling point.
+//! threads started and joined). That does not depend on when exactly they take place, so an access is no scheduling point; unless
+//! one asks for it, because the memory of a cell may be freed between an operation and an access.
 //!
 //! Why the unsafe code is sound: `Sync` is what makes a cell of use between threads, as loom's has it. Pointers that it hands out
 //! are used by the caller, in code of the caller that is unsafe; and a race between two tasks is noticed before the second gets
@@ -9,6 +10,7 @@
 #![allow(unsafe_code)]
 
 use crate::facade::{self, number};
+use crate::operation::Operation;
 use crate::world::Handle;
 
 pub use std::cell::{Cell, RefCell};
@@ -66,7 +68,15 @@ impl<T: ?Sized> UnsafeCell<T> {
 
     #[track_caller]
     fn access(&self, write: bool) {
-        crate::alloc::used(std::ptr::from_ref(&self.handle).addr());
+        let address = std::ptr::from_ref(&self.handle).addr();
+        crate::alloc::used(address);
+        if facade::world(|world| world.cells) == Some(true) {
+            facade::point(|world| {
+                let cell = number(&self.handle, world);
+                if write { Operation::write(cell) } else { Operation::read(cell) }
+            });
+            crate::alloc::used(address);
+        }
         let race = facade::world(|world| {
             let cell = number(&self.handle, world);
             let other = world.access(cell, write);

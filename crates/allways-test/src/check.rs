@@ -73,6 +73,8 @@ impl Check {
                 stack: 0xf000,
                 reduce: true,
                 weak: false,
+                cells: false,
+                random: 0,
                 cores: variable("CORES", number, Some(1)).unwrap_or(1).max(1) as usize,
                 resume: std::env::var_os("ALLWAYS_TEST_RESUME").map(Into::into),
                 page: std::env::var_os("ALLWAYS_TEST_PAGE").map(Into::into),
@@ -144,6 +146,23 @@ impl Check {
     /// if all types are those of this crate; then a failure may have fewer delays in a schedule that was left out.
     pub fn no_reduction(mut self) -> Check {
         self.settings.reduce = false;
+        self
+    }
+
+    /// Random values of shuttle (`shuttle::rand`) are a choice among so many, each but the first at the price of a delay. The
+    /// remainder by n takes all its values if n divides `values`: with 12, what `select!` of `shuttle-tokio` draws for 2, 3, 4, 6
+    /// or 12 branches. For `gen_range` the number must be that of the range, since values that fit it badly are drawn again.
+    /// Without this, random values are the same in all schedules, and the outcome says so.
+    pub fn random_choices(mut self, values: usize) -> Check {
+        self.settings.random = values;
+        self
+    }
+
+    /// Accesses of a [`cell::UnsafeCell`](crate::cell::UnsafeCell) are places to switch as well, which takes more schedules. Data
+    /// races are found without; this is for memory that is freed between an operation of one task and its access to a cell,
+    /// see [`checked_allocator`](crate::checked_allocator).
+    pub fn switch_at_cells(mut self) -> Check {
+        self.settings.cells = true;
         self
     }
 
@@ -258,6 +277,8 @@ impl Check {
             spurious: recipe.spurious,
             reduce: recipe.reduce,
             weak: recipe.weak,
+            cells: recipe.cells,
+            random: recipe.random,
             ..self.settings.clone()
         };
         let report =

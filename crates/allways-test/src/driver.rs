@@ -82,6 +82,7 @@ where
         tasks: session.tally.tasks,
         unfinished: session.tally.unfinished,
         random_values: session.tally.random_values,
+        random_choices: session.settings.random,
         spurious_left_out: session.spurious_left_out(),
         redundant: session.tally.redundant,
         reduced: session.tally.reduced,
@@ -98,7 +99,7 @@ where
     let tally = &session.tally;
     if tally.unfinished > 0 {
         Outcome::Stopped(StopReason::Unfinished(tally.unfinished))
-    } else if tally.random_values {
+    } else if tally.random_values && session.settings.random == 0 {
         Outcome::Stopped(StopReason::RandomValues)
     } else if session.spurious_left_out() {
         Outcome::Stopped(StopReason::SpuriousWakeUps)

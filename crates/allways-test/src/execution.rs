@@ -9,7 +9,7 @@ use crate::fairness::Alone;
 use crate::meeting::Meeting;
 use crate::operation::Touches;
 use crate::recording::Recording;
-use crate::round_robin::{Candidate, first_in_line, runnable_first};
+use crate::round_robin::{Candidate, Line, first_in_line, runnable_first};
 use crate::settings::{Settings, Tally};
 use crate::tree::Path;
 use crate::walk::Walk;
@@ -34,6 +34,14 @@ impl Random {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
+}
+
+/// A random value that stands for one of several. Numbers below n are made of random values in two ways: by the remainder, and by the
+/// upper half of the product with n; both of the whole value, or of its lower half.
+fn spread(chosen: u64, values: u64) -> u64 {
+    let from = (chosen << 32).div_ceil(values);
+    let high = from.next_multiple_of(values);
+    high << 32 | (high + chosen)
 }
 
 #[derive(Debug, Default)]
@@ -65,6 +73,8 @@ pub(crate) struct Execution {
     skipped: Vec<usize>,
     /// Whether orders are left out in this execution.
     reducing: bool,
+    /// Nothing but the path decides who goes on, and nobody takes notes.
+    plain: bool,
     /// Whose turn it is, apart from steps that touch nothing.
     turn: Option<usize>,
 }
@@ -73,7 +83,7 @@ impl Execution {
     /// An execution along another path begins.
     pub fn begin(&mut self, path: Path, settings: &Settings) {
         self.walk.restart(path);
-        self.world.begin(settings.weak);
+        self.world.begin(settings.weak, settings.cells);
         self.meeting.new_execution();
         self.steps = 0;
         self.cut = false;
@@ -84,6 +94,8 @@ impl Execution {
         self.alone = Alone::default();
         self.random = Random(SEED);
         self.reducing = settings.reduce;
+        self.plain =
+            !settings.reduce && self.recording.is_none() && self.guided.is_none() && self.meeting.met();
         self.turn = None;
     }
 
@@ -127,9 +139,12 @@ impl Execution {
         }
     }
 
-    /// A random value, the same in every execution.
-    pub fn random(&mut self) -> u64 {
+    /// A random value, the same in every execution, or one of so many.
+    pub fn random(&mut self, values: usize) -> u64 {
         self.seen.random_values = true;
+        if values > 0 {
+            return spread(self.decide(values) as u64, values as u64);
+        }
         self.walk.mix(0);
         self.random.next()
     }
@@ -155,6 +170,25 @@ impl Execution {
             let plan = self.world.arrive(current);
             yielding |= plan.operation.yields && !plan.ended;
         }
+        if self.plain
+            && !yielding
+            && let Some(chosen) = self.choose_plainly(tasks, current, settings.quantum)
+        {
+            return Some(chosen);
+        }
+        self.choose_in_line(settings, tasks, current, yielding, guide)
+    }
+
+    /// The same, with a line of all who could go on. Apart from the rest, which is short and has to be quick.
+    #[inline(never)]
+    fn choose_in_line(
+        &mut self,
+        settings: &Settings,
+        tasks: &[&Task],
+        current: Option<usize>,
+        yielding: bool,
+        guide: Guide,
+    ) -> Option<TaskId> {
         if self.world.foreign && self.reducing {
             self.reducing = false;
             self.redundant = true;
@@ -178,7 +212,7 @@ impl Execution {
                 None => self.any(to_the_end),
                 Some(guide) => {
                     let position = self.guided_by(guide, tasks, current, yielding)?;
-                    self.walk.chosen(&self.line, to_the_end, position);
+                    self.walk.chosen(&self.line.iter().copied().collect(), to_the_end, position);
                     self.skipped.extend(self.line[..position].iter().map(|candidate| candidate.task));
                     position
                 }
@@ -194,11 +228,53 @@ impl Execution {
             let several = self.line.iter().filter(|candidate| candidate.runnable).count() > 1;
             // Who starts a thread or waits for its end meets nobody.
             let touches = current.is_some_and(|task| self.world.touches(task) != Touches::Nothing);
-            self.meeting.point(known, current, several && touches, chosen.task);
+            self.meeting.point(self.world.known(), current, several && touches, chosen.task);
         }
-        self.current = Some(chosen.task);
-        self.world.current = chosen.task;
-        Some(TaskId::from(chosen.task))
+        Some(self.goes_on(chosen.task))
+    }
+
+    /// The same where everybody can step, or cannot and waits for a type of this crate, so that there is no need to line them up
+    /// one by one. Nothing if it is not that simple.
+    #[inline]
+    fn choose_plainly(&mut self, tasks: &[&Task], current: Option<usize>, quantum: usize) -> Option<TaskId> {
+        if self.in_a_row >= quantum || self.alone.has_to_wait().is_some() {
+            return None;
+        }
+        let first = first_in_line(current, false);
+        let mut line = Line::default();
+        let mut next = usize::MAX;
+        for task in tasks {
+            let id = usize::from(task.id());
+            match self.world.can_step(id) {
+                Step::Now if task.runnable() => {}
+                Step::Never if task.runnable() => continue,
+                _ => return None,
+            }
+            next = next.min(if id >= first { id } else { usize::MAX });
+            line.add(Candidate { task: id, runnable: true });
+        }
+        if line.length == 0 {
+            return None;
+        }
+        // From the first on the line goes round, if anybody is there.
+        line.first = if next == usize::MAX { line.first } else { next };
+        let chosen = match self.walk.choose(&line, false) {
+            0 => line.first,
+            position => {
+                let split = tasks.partition_point(|task| usize::from(task.id()) < first);
+                let line = tasks[split..].iter().chain(&tasks[..split]).map(|task| usize::from(task.id()));
+                line.filter(|&id| self.world.can_step(id) == Step::Now).nth(position)?
+            }
+        };
+        self.count_step(chosen, line.length, current == Some(chosen));
+        Some(self.goes_on(chosen))
+    }
+
+    #[inline]
+    fn goes_on(&mut self, chosen: usize) -> TaskId {
+        self.current = Some(chosen);
+        self.world.current = chosen;
+        TaskId::from(chosen)
     }
 
     /// Lines up who could take the next step, beginning with a task. False if nobody can.
@@ -263,7 +339,7 @@ impl Execution {
         if self.redundant {
             return 0;
         }
-        let position = self.walk.choose(&self.line, to_the_end);
+        let position = self.walk.choose(&self.line.iter().copied().collect(), to_the_end);
         self.skipped.extend(self.line[..position].iter().map(|candidate| candidate.task));
         position
     }
@@ -278,7 +354,7 @@ impl Execution {
             self.redundant = true;
             return 0;
         }
-        let chosen = self.walk.choose(awake, to_the_end);
+        let chosen = self.walk.choose(&awake.iter().copied().collect(), to_the_end);
         self.skipped.extend(awake[..chosen].iter().map(|candidate| candidate.task));
         line.iter().position(|candidate| *candidate == awake[chosen]).unwrap_or(0)
     }
@@ -298,7 +374,6 @@ impl Execution {
     }
 
     /// The task at a position in the line takes the next step.
-    #[inline]
     fn steps_at(&mut self, position: usize, turn: Option<usize>, to_the_end: bool) {
         let chosen = self.line[position].task;
         if self.reducing {
@@ -308,18 +383,46 @@ impl Execution {
         if !self.meeting.met() && self.world.meets(chosen) {
             self.meeting.shared();
         }
-        self.in_a_row = match self.line.len() {
+        self.count_step(chosen, self.line.len(), Some(chosen) == turn && !to_the_end);
+        if self.reducing && self.world.yields(chosen) {
+            self.alone.has_yielded();
+        }
+    }
+
+    /// A task takes the next step, one of so many who could; whether it goes on, or another did before.
+    #[inline]
+    fn count_step(&mut self, chosen: usize, candidates: usize, goes_on: bool) {
+        self.in_a_row = match candidates {
             1 => 0, // Alone, a task uses up nothing: there is nobody to wait for.
-            _ if Some(chosen) == turn && !to_the_end => self.in_a_row + 1,
+            _ if goes_on => self.in_a_row + 1,
             _ => 1,
         };
         // To start, and to wait for who has ended, changes nothing for those who wait.
         if self.world.foreign || self.world.touches(chosen) != Touches::Nothing {
             self.alone.steps(chosen);
         }
-        if self.reducing && self.world.yields(chosen) {
-            self.alone.has_yielded();
-        }
         self.turn = Some(chosen);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn a_number_below_any_divisor_takes_all_values() {
+        for (values, n) in [(12, 2), (12, 3), (12, 4), (12, 6), (12, 12), (1, 1), (30, 5), (60, 15)] {
+            let numbers = |make: &dyn Fn(u64) -> u64| {
+                let mut numbers: Vec<u64> = (0..values).map(|chosen| make(spread(chosen, values))).collect();
+                numbers.sort_unstable();
+                numbers.dedup();
+                numbers
+            };
+            let all: Vec<u64> = (0..n).collect();
+            assert_eq!(numbers(&|value| value % n), all);
+            assert_eq!(numbers(&|value| value as u32 as u64 % n), all);
+            assert_eq!(numbers(&|value| ((u128::from(value) * u128::from(n)) >> 64) as u64), all);
+            assert_eq!(numbers(&|value| (value as u32 as u64 * n) >> 32), all);
+        }
     }
 }

@@ -320,8 +320,8 @@ where
 
 /// What a file must begin with to be of the same search.
 fn head(settings: &Settings, first: Option<(u64, u32)>) -> String {
-    let Settings { quantum, spurious, reduce, weak, .. } = settings;
-    format!("allways-test 1 {quantum} {spurious} {reduce} {weak} {first:?}\n")
+    let Settings { quantum, spurious, reduce, weak, cells, random, .. } = settings;
+    format!("allways-test 1 {quantum} {spurious} {reduce} {weak} {cells} {random} {first:?}\n")
 }
 
 fn save(settings: &Settings, first: Option<(u64, u32)>, tree: &Tree) {

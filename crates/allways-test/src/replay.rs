@@ -2,7 +2,8 @@
 //!
 //! The second field is the path of the schedule (`-` without delays), see `tree.rs`; the others are what else the
 //! deterministic scheduler depends on: the quantum, `:s` if spurious wake-ups are left out, `:r` if orders of independent
-//! operations are, and `:w` if memory is weak.
+//! operations are, `:w` if memory is weak, `:c` if tasks switch at accesses of cells, and `:n` with the number of random
+//! values from which is chosen.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,6 +16,8 @@ pub(crate) struct Recipe<'a> {
     pub spurious: bool,
     pub reduce: bool,
     pub weak: bool,
+    pub cells: bool,
+    pub random: usize,
 }
 
 impl fmt::Display for Recipe<'_> {
@@ -25,8 +28,12 @@ impl fmt::Display for Recipe<'_> {
             fmt::Display::fmt(delay, f)?;
         }
         write!(f, ":q{}", self.quantum)?;
-        for (flag, text) in [(!self.spurious, ":s"), (self.reduce, ":r"), (self.weak, ":w")] {
+        let flags = [(!self.spurious, ":s"), (self.reduce, ":r"), (self.weak, ":w"), (self.cells, ":c")];
+        for (flag, text) in flags {
             f.write_str(if flag { text } else { "" })?;
+        }
+        if self.random > 0 {
+            write!(f, ":n{}", self.random)?;
         }
         Ok(())
     }
@@ -52,11 +59,15 @@ impl Recipe<'static> {
             .ok_or_else(error)?;
         let mut flags = fields.peekable();
         let mut flag = |name: &str| flags.next_if_eq(&name).is_some();
-        let (spurious, reduce, weak) = (!flag("s"), flag("r"), flag("w"));
+        let (spurious, reduce, weak, cells) = (!flag("s"), flag("r"), flag("w"), flag("c"));
+        let random = match flags.next_if(|field| field.starts_with('n')) {
+            Some(field) => field[1..].parse().map_err(|_| error())?,
+            None => 0,
+        };
         if flags.next().is_some() {
             return Err(error());
         }
-        Ok(Recipe { path, quantum, spurious, reduce, weak })
+        Ok(Recipe { path, quantum, spurious, reduce, weak, cells, random })
     }
 }
 
@@ -67,10 +78,13 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for path in [vec![], vec![0], vec![14, 3], vec![u32::MAX, 0, 7]] {
-            for flags in 0..8 {
-                let (spurious, reduce, weak) = (flags & 1 == 0, flags & 2 == 0, flags & 4 == 0);
-                let recipe = Recipe { path: path.clone().into(), quantum: 128, spurious, reduce, weak };
-                assert_eq!(Recipe::parse(&recipe.to_string()), Ok(recipe));
+            for flags in 0..16 {
+                let [spurious, reduce, weak, cells] = [1, 2, 4, 8].map(|flag| flags & flag == 0);
+                for random in [0, 12] {
+                    let path = path.clone().into();
+                    let recipe = Recipe { path, quantum: 128, spurious, reduce, weak, cells, random };
+                    assert_eq!(Recipe::parse(&recipe.to_string()), Ok(recipe));
+                }
             }
         }
         assert_eq!(Recipe::parse(" v1:14.3:q128\n").unwrap().path, [14, 3].as_slice());
@@ -89,6 +103,8 @@ mod tests {
             "v1:-:1",
             "v1:-:q1:x",
             "v1:-:q1:s:s",
+            "v1:-:q1:n",
+            "v1:-:q1:n1:n1",
         ] {
             assert!(Recipe::parse(text).is_err(), "{text}");
         }

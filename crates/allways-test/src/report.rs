@@ -33,8 +33,10 @@ pub struct Report {
     pub tasks: usize,
     /// How many schedules were cut off at the limit of steps.
     pub unfinished: u64,
-    /// Whether the test drew random values; they were the same in all schedules.
+    /// Whether the test drew random values.
     pub random_values: bool,
+    /// How many they were chosen from; with 0 they were the same in all schedules.
+    pub random_choices: usize,
     /// Whether a thread could have woken up spuriously, and was not, because the test asked for that.
     pub spurious_left_out: bool,
     /// How many of the schedules turned out to be the same as others, up to the order of independent operations, and were not
@@ -247,7 +249,10 @@ impl fmt::Display for Report {
             write!(f, "\n  {} cut off at the limit of steps", count(self.unfinished, "schedule"))?;
         }
         if self.random_values {
-            write!(f, "\n  random values were drawn, the same in all schedules")?;
+            match self.random_choices {
+                0 => write!(f, "\n  random values were drawn, the same in all schedules")?,
+                values => write!(f, "\n  random values were drawn, each one of {values}")?,
+            }
         }
         if self.spurious_left_out {
             write!(f, "\n  spurious wake-ups were left out")?;

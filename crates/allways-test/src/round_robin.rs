@@ -17,6 +17,38 @@ pub(crate) struct Candidate {
     pub runnable: bool,
 }
 
+/// What the line looks like from outside.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Line {
+    pub length: usize,
+    /// The task with which it begins.
+    pub first: usize,
+    /// The sum of fingerprints of the candidates. It does not depend on their order, which follows from who is the first.
+    pub sum: u64,
+}
+
+impl Line {
+    /// One more stands in it, at the end as far as `first` is concerned.
+    #[inline]
+    pub fn add(&mut self, candidate: Candidate) {
+        if self.length == 0 {
+            self.first = candidate.task;
+        }
+        self.length += 1;
+        let number = candidate.task as u64 * 2 + u64::from(candidate.runnable) + 1;
+        let product = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.sum = self.sum.wrapping_add(product ^ (product >> 32));
+    }
+}
+
+impl FromIterator<Candidate> for Line {
+    fn from_iter<I: IntoIterator<Item = Candidate>>(candidates: I) -> Line {
+        let mut line = Line::default();
+        candidates.into_iter().for_each(|candidate| line.add(candidate));
+        line
+    }
+}
+
 /// The number of the task with which the line begins, going round: the current task itself, or the one after it.
 pub(crate) fn first_in_line(current: Option<usize>, to_the_end: bool) -> usize {
     current.map_or(0, |task| if to_the_end { task + 1 } else { task })

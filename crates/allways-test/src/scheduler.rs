@@ -46,7 +46,8 @@ impl Scheduler for DelayScheduler {
     }
 
     fn next_u64(&mut self) -> u64 {
-        self.session.borrow_mut().execution.random()
+        let Session { settings, execution, .. } = &mut *self.session.borrow_mut();
+        execution.random(settings.random)
     }
 }
 

@@ -254,6 +254,8 @@ impl Session {
             spurious: self.settings.spurious,
             reduce: self.settings.reduce && !self.execution.world.foreign,
             weak: self.settings.weak,
+            cells: self.settings.cells,
+            random: self.settings.random,
         }
     }
 }

@@ -18,6 +18,10 @@ pub(crate) struct Settings {
     pub reduce: bool,
     /// Whether memory is weak.
     pub weak: bool,
+    /// Whether tasks switch at accesses of cells.
+    pub cells: bool,
+    /// Random values are one of so many; with 0 they are the same in all schedules.
+    pub random: usize,
     /// How many schedules run at the same time.
     pub cores: usize,
     /// Where a search that was stopped goes on another time.

@@ -10,7 +10,7 @@
 //!
 //! Invariant: `marks[i]` is the fingerprint when delay i was spent, for all delays spent so far.
 
-use crate::round_robin::Candidate;
+use crate::round_robin::Line;
 use crate::tree::Path;
 
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,8 @@ pub(crate) struct Walk {
     marks: Vec<u64>,
     /// What the execution before has seen where this one must still be like it: the delay, the opportunity, the mark.
     expected: Vec<(usize, u32, u64)>,
+    /// No opportunity before this one is taken or compared.
+    due: u32,
     diverged: bool,
 }
 
@@ -45,26 +47,27 @@ impl Walk {
         self.fingerprint = 0;
         self.marks.clear();
         self.diverged = false;
+        self.look_ahead();
     }
 
     /// A scheduling point. Gives the position in the line of the task to run.
-    pub fn choose(&mut self, line: &[Candidate], to_the_end: bool) -> usize {
+    #[inline]
+    pub fn choose(&mut self, line: &Line, to_the_end: bool) -> usize {
         self.see(line, to_the_end);
         // To delay the last of the line as well would lead back to the first: the same schedule at a higher price.
-        self.alternative(line.len())
+        self.alternative(line.length)
     }
 
     /// A scheduling point at which somebody else has chosen.
-    pub fn chosen(&mut self, line: &[Candidate], to_the_end: bool, position: usize) {
+    pub fn chosen(&mut self, line: &Line, to_the_end: bool, position: usize) {
         self.see(line, to_the_end);
-        self.go(line.len(), position);
+        self.go(line.length, position);
     }
 
-    fn see(&mut self, line: &[Candidate], to_the_end: bool) {
-        self.mix(line.len() as u64 * 2 + u64::from(to_the_end));
-        for candidate in line {
-            self.mix(candidate.task as u64 * 2 + u64::from(candidate.runnable));
-        }
+    #[inline]
+    fn see(&mut self, line: &Line, to_the_end: bool) {
+        self.mix(line.first as u64 * 2 + u64::from(to_the_end));
+        self.mix(line.sum);
     }
 
     /// A choice among so many alternatives that are no tasks.
@@ -88,7 +91,12 @@ impl Walk {
         self.passed += u32::from(position + 1 < alternatives);
     }
 
+    #[inline]
     fn alternative(&mut self, alternatives: usize) -> usize {
+        if alternatives > 1 && self.passed < self.due {
+            self.passed += 1;
+            return 0;
+        }
         let mut position = 0;
         while position + 1 < alternatives && self.delay() {
             position += 1;
@@ -97,6 +105,7 @@ impl Walk {
     }
 
     /// Something else that the program did and that must be the same each time.
+    #[inline]
     pub fn mix(&mut self, value: u64) {
         self.fingerprint = (self.fingerprint ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
     }
@@ -128,6 +137,7 @@ impl Walk {
         {
             self.diverged |= mark != self.fingerprint;
             self.expected.pop();
+            self.look_ahead();
         }
         if self.path.get(spent) == Some(&self.passed) {
             self.spend();
@@ -143,24 +153,32 @@ impl Walk {
         // Two delays at one scheduling point see the same candidates, but are different places.
         self.mix(u64::MAX);
         self.passed = 0;
+        self.look_ahead();
+    }
+
+    /// Finds the next opportunity that is taken or compared.
+    fn look_ahead(&mut self) {
+        let spent = self.marks.len();
+        let taken = self.path.get(spent).copied().unwrap_or(u32::MAX);
+        let compared = self.expected.last().filter(|next| next.0 == spent).map_or(u32::MAX, |next| next.1);
+        self.due = taken.min(compared);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::round_robin::Candidate;
+
+    fn line(candidates: usize) -> Line {
+        (0..candidates).map(|task| Candidate { task, runnable: true }).collect()
+    }
 
     /// Runs a walk over points with so many candidates each.
     fn run(path: &[u32], before: &Walk, points: &[usize]) -> (Vec<usize>, Walk) {
         let mut walk = before.clone();
         walk.restart(path.to_vec());
-        let chosen = points
-            .iter()
-            .map(|&n| {
-                let line: Vec<_> = (0..n).map(|task| Candidate { task, runnable: true }).collect();
-                walk.choose(&line, false)
-            })
-            .collect();
+        let chosen = points.iter().map(|&n| walk.choose(&line(n), false)).collect();
         (chosen, walk)
     }
 
@@ -194,6 +212,7 @@ mod tests {
         let (_, after) = run(&[1, 1], &first, &[2, 2, 2, 3]);
         assert!(after.followed());
     }
+
     #[test]
     fn a_path_that_is_made_while_it_is_gone_leads_there_again() {
         let points = [2, 3, 1, 2, 4, 2];
@@ -202,8 +221,7 @@ mod tests {
             let positions: Vec<usize> = points.map(|n| (rest % n, rest /= n).0).to_vec();
             let mut walk = Walk::default();
             for (&n, &position) in points.iter().zip(&positions) {
-                let line: Vec<_> = (0..n).map(|task| Candidate { task, runnable: true }).collect();
-                walk.chosen(&line, false, position);
+                walk.chosen(&line(n), false, position);
             }
             let (again, other) = run(walk.path(), &Walk::default(), &points);
             assert_eq!((again, other.fingerprint()), (positions, walk.fingerprint()));

@@ -77,6 +77,8 @@ pub(crate) struct Object {
 pub(crate) struct World {
     pub execution: u32,
     pub weak: bool,
+    /// Whether accesses of cells are scheduling points.
+    pub cells: bool,
     pub current: usize,
     plans: Vec<Plan>,
     pub tasks: Vec<Task>,
@@ -119,9 +121,10 @@ impl Handle {
 }
 
 impl World {
-    pub fn begin(&mut self, weak: bool) {
+    pub fn begin(&mut self, weak: bool, cells: bool) {
         self.execution = EXECUTIONS.fetch_add(1, Ordering::Relaxed).max(1);
         self.weak = weak;
+        self.cells = cells;
         self.current = 0;
         self.plans.clear();
         self.tasks.clear();

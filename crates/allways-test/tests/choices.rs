@@ -189,3 +189,35 @@ fn all_checks_share_the_time_of_the_suite() {
         assert!(output.contains(expected), "{output}");
     }
 }
+
+#[test]
+fn random_values_are_choices() {
+    use allways_test::shuttle::rand::{Rng, RngCore, thread_rng};
+    // In the ways of `gen_range`, and of `select!` in shuttle-tokio.
+    let draws: [(usize, fn() -> usize); 3] = [
+        (3, || thread_rng().gen_range(0..3)),
+        (3, || thread_rng().gen_range(0..3u32) as usize),
+        (6, || (thread_rng().next_u32() % 3) as usize),
+    ];
+    for (values, draw) in draws {
+        let seen = std::sync::Arc::new(std::sync::Mutex::new(BTreeSet::new()));
+        let there = seen.clone();
+        let report = Check::new().every_schedule().random_choices(values).run(move || {
+            let lock = Arc::new(Mutex::new(0));
+            let other = Arc::clone(&lock);
+            let other = thread::spawn(move || *other.lock().unwrap() += 1);
+            let drawn = draw();
+            there.lock().unwrap().insert((*lock.lock().unwrap(), drawn));
+            other.join().unwrap();
+        });
+        assert!(report.every_schedule() && report.random_choices == values, "{report}");
+        let all: BTreeSet<_> = (0..2).flat_map(|count| (0..3).map(move |drawn| (count, drawn))).collect();
+        assert_eq!(*seen.lock().unwrap(), all);
+    }
+    let report = Check::new().random_choices(3).explore(|| {
+        thread::spawn(|| {}).join().unwrap();
+        assert_ne!(thread_rng().gen_range(0..3), 2);
+    });
+    let failure = report.failure().unwrap();
+    assert!(failure.reproduced && failure.replay.ends_with(":n3"), "{report}");
+}

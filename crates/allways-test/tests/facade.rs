@@ -125,6 +125,49 @@ fn memory_that_is_used_after_it_was_freed() {
     assert!(failure(&report).message.contains("was written after"), "{report}");
 }
 
+/// The owner is told one step too early that its node is not used any more.
+struct Node {
+    done: AtomicBool,
+    uses: AtomicUsize,
+    cell: UnsafeCell<usize>,
+}
+
+fn told_too_early(last: fn(&Node)) {
+    let node = Node { done: AtomicBool::new(false), uses: AtomicUsize::new(0), cell: UnsafeCell::new(0) };
+    let node = Box::into_raw(Box::new(node));
+    let address = node.expose_provenance();
+    let other = thread::spawn(move || {
+        let node = unsafe { &*std::ptr::with_exposed_provenance::<Node>(address) };
+        node.done.store(true, Ordering::SeqCst);
+        last(node);
+    });
+    let done = unsafe { &*node }.done.load(Ordering::SeqCst);
+    let node = unsafe { Box::from_raw(node) };
+    if done {
+        drop(node);
+        other.join().unwrap();
+    } else {
+        other.join().unwrap();
+    }
+}
+
+#[test]
+fn memory_is_freed_by_a_step_that_touches_something_else() {
+    let report = explore(|| told_too_early(|node| node.uses.store(1, Ordering::SeqCst)));
+    assert!(failure(&report).message.contains("use after free"), "{report}");
+}
+
+#[test]
+fn memory_is_freed_before_a_cell_in_it_is_used() {
+    let test = || told_too_early(|node| node.cell.with_mut(|value| unsafe { *value = 1 }));
+    // Tasks do not switch between the two operations.
+    assert!(Check::new().every_schedule().explore(test).every_schedule());
+    let report = Check::new().switch_at_cells().explore(test);
+    let found = failure(&report);
+    assert!(found.message.contains("use after free") && found.replay.ends_with(":r:c"), "{report}");
+    assert!(std::panic::catch_unwind(|| allways_test::replay(&found.replay, test)).is_err());
+}
+
 #[test]
 fn deadlocks_name_who_waits() {
     let report = explore(|| {

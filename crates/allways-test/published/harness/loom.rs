@@ -20,6 +20,7 @@ pub struct Options {
     pub weak_memory: bool,
     pub no_reduction: bool,
     pub no_spurious_wake_ups: bool,
+    pub switch_at_cells: bool,
 }
 
 pub fn version() -> String {

@@ -34,6 +34,7 @@ pub struct Options {
     /// The code shares more than the types of this crate know of.
     pub no_reduction: bool,
     pub no_spurious_wake_ups: bool,
+    pub switch_at_cells: bool,
 }
 
 /// The version of the crate.
@@ -58,6 +59,9 @@ pub fn run(name: &str, expected: Expected, options: Options, test: fn()) {
     }
     if options.no_spurious_wake_ups {
         check = check.no_spurious_wake_ups();
+    }
+    if options.switch_at_cells {
+        check = check.switch_at_cells();
     }
     let (what, limit) = match expected {
         Expected::Failure(within) => (format!("a failure within {within}"), 1_000_000),

@@ -241,6 +241,8 @@ fn settings(quantum: usize) -> Settings {
         stack: 0xf000,
         reduce: false,
         weak: false,
+        cells: false,
+        random: 0,
         cores: 1,
         resume: None,
         page: None,
