@@ -4,8 +4,10 @@ mod constructs;
 mod examples;
 mod format;
 mod hostile;
+mod lifted;
 mod lowering;
 mod meaning;
+mod parts;
 mod runs;
 mod syntax;
 

@@ -276,11 +276,7 @@ impl Generator {
     fn place(&mut self, body: &Body, suits: impl Fn(Type) -> bool) -> (String, Type) {
         let all = self.writable(body, suits);
         let variable = self.pick(&all).expect("there is a variable of a finite type");
-        let name = match variable.length {
-            None => variable.name,
-            Some(length) => format!("{}[{}]", variable.name, self.index(body, length)),
-        };
-        (name, variable.ty)
+        (self.part(body, &variable), variable.ty)
     }
 
     /// The variables of some type that can be written.
@@ -404,6 +400,14 @@ impl Generator {
         let risky = std::mem::replace(&mut self.risky, false);
         for _ in 0..if self.once_in(4) { 2 } else { 1 } {
             let length = (self.mode != Mode::Boolean && self.once_in(5)).then_some(2);
+            if self.mode == Mode::Short && self.once_in(8) {
+                body.declared += 1;
+                let name = format!("d{}", body.declared);
+                declarators.push(format!("{name}[2][2] = {}", self.constant_of(ty)));
+                let rows = Variable::plain(name, ty, Some(2));
+                body.locals.push(Variable { columns: Some(2), ..rows });
+                continue;
+            }
             let name = self.new_name(body);
             let values = length.and_then(|_| self.values_of_array(ty));
             let initial = match self.rng.u8(0..6) {
@@ -419,7 +423,7 @@ impl Generator {
             };
             let brackets = length.map_or(String::new(), |length| format!("[{length}]"));
             declarators.push(format!("{name}{brackets}{initial}"));
-            body.locals.push(Variable { name, ty, length });
+            body.locals.push(Variable::plain(name, ty, length));
         }
         self.risky = risky;
         format!("{} {};", ty.name(), declarators.join(", "))
@@ -428,7 +432,11 @@ impl Generator {
     /// A name for a local variable, sometimes that of another one further out.
     fn new_name(&mut self, body: &mut Body) -> String {
         let (outer, inner) = body.locals.split_at(body.outer);
-        let hidden = self.shared.iter().chain(outer).map(|variable| variable.name.clone());
+        // What has parts is not hidden, so that its name means the same everywhere.
+        let whole = |variable: &&Variable| {
+            variable.columns.is_none() && variable.member.is_empty() && !variable.name.contains('.')
+        };
+        let hidden = self.shared.iter().chain(outer).filter(whole).map(|variable| variable.name.clone());
         let hidden: Vec<String> =
             hidden.filter(|name| inner.iter().all(|variable| variable.name != *name)).collect();
         if let Some(name) = self.pick(&hidden).filter(|_| self.once_in(8)) {
@@ -454,11 +462,8 @@ impl Generator {
             "for" => {
                 body.declared += 1;
                 let (low, high) = (self.rng.i64(-1..=1), self.rng.i64(1..=2));
-                counted = Some(Variable {
-                    name: format!("{COUNTED}{}", body.declared),
-                    ty: Type::Range(low, high),
-                    length: None,
-                });
+                let name = format!("{COUNTED}{}", body.declared);
+                counted = Some(Variable::plain(name, Type::Range(low, high), None));
                 format!("for {COUNTED}{} in {low}..{high} {{", body.declared)
             }
             "block" => "{".to_string(),

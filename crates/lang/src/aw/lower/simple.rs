@@ -5,7 +5,7 @@ use super::super::foreign;
 use super::super::names::{Meaning, Sort};
 use super::super::suggest::{did_you_mean, quote};
 use super::declarations::sort_of;
-use super::{Call, Lowering};
+use super::{Call, Found, Lowering};
 use crate::cursor::range;
 use crate::diagnostic::Severity;
 use allways_model::program::{EventId, Expr, LockPlace, Op, Place, ProcedureId, Span, Target, Type};
@@ -213,28 +213,30 @@ impl<'a> Lowering<'a, '_> {
 
     fn lock(&mut self, lock: &'a Reference<'a>) -> Option<LockPlace> {
         let (name, span) = (lock.name, lock.span);
-        let meaning = match self.body.local(name.text) {
-            Some(_) => Meaning::Shared(0),
-            None => self.global(name, "a lock")?,
-        };
-        let Meaning::Lock(number) = meaning else {
-            self.misfit(name, "a lock", meaning, Some("a lock is declared by `lock m;`"));
-            return None;
-        };
-        self.globals.touch(name.text);
-        let (slot, length) = (self.program.shared[number].slot, self.program.shared[number].length);
-        match (&lock.index, length) {
-            (None, None) => Some(LockPlace { slot, element: None, span }),
-            (Some(index), Some(length)) => match self.index(index, length)? {
-                Ok(offset) => Some(LockPlace { slot: slot + offset, element: None, span }),
-                Err(index) => Some(LockPlace { slot, element: Some((length, index)), span }),
+        let found = match (self.body.local(name.text), self.body.alias(name.text)) {
+            (Some(local), _) => Found::Local(local),
+            (None, Some(alias)) => Found::Alias(alias),
+            (None, None) => match self.global(name, "a lock")? {
+                Meaning::Lock(number) | Meaning::Shared(number) => Found::Shared(number),
+                meaning => {
+                    self.misfit(name, "a lock", meaning, Some(A_LOCK));
+                    return None;
+                }
             },
-            (None, Some(_)) => {
-                let message = format!("expected a lock, found the array {}", quote(name.text));
-                self.none(name.span, message, Some("an element is written `m[i]`".to_string()))
-            }
-            (Some(_), None) => self.no_array(name),
+        };
+        self.note_read(name);
+        let base = self.base(found);
+        if !self.has_locks(&base.shape.of) {
+            self.misfit(name, "a lock", Meaning::Shared(0), Some(A_LOCK));
+            return None;
         }
+        let base = self.select(name, base, &lock.selectors)?;
+        let part = self.part(name, base, "a lock")?;
+        if part.ty != Type::Lock {
+            let message = format!("expected a lock, found a variable of {}", quote(name.text));
+            return self.none(span, message, Some(A_LOCK.to_string()));
+        }
+        Some(part.lock(span))
     }
 
     /// Complains about a statement that belongs to the other kind of program.
@@ -252,3 +254,5 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 }
+
+const A_LOCK: &str = "a lock is declared by `lock m;`";

@@ -38,6 +38,7 @@ impl Lowering<'_, '_> {
                 Meaning::Lock(_)
                 | Meaning::Constant(..)
                 | Meaning::Enumeration(_)
+                | Meaning::Structure(_)
                 | Meaning::Event(_)
                 | Meaning::Channel(_) => format!("{name} is never used"),
                 Meaning::Procedure(_) => format!("{name} is never called"),
