@@ -246,10 +246,12 @@ pub enum Op {
     Spawn(TemplateId, Vec<Expr>),
     /// Starts a thread of this thread's template at a location, with a copy of the local variables.
     Fork(LocationId),
-    /// Cannot be taken: it is another thread's [`Op::Broadcast`] of the event that leads on.
+    /// Cannot be taken: it is another thread's [`Op::Broadcast`] or [`Op::Signal`] of the event that leads on.
     Wait(EventId),
     /// Leads every other thread that is at a [`Op::Wait`] for the event on.
     Broadcast(EventId),
+    /// Leads one other thread that is at a [`Op::Wait`] for the event on, whichever; if there is none, does nothing.
+    Signal(EventId),
 }
 
 impl Op {
@@ -529,6 +531,12 @@ impl Program {
     /// The procedure of a location.
     pub fn procedure_of(&self, location: LocationId) -> &Procedure {
         &self.procedures[self.locations[location].procedure]
+    }
+
+    /// Whether some step wakes one of those that wait.
+    pub fn signals(&self) -> bool {
+        let mut edges = self.locations.iter().flat_map(|location| &location.edges);
+        edges.any(|edge| matches!(edge.op, Op::Signal(_)))
     }
 
     /// The event for which a thread at this location waits.

@@ -95,6 +95,8 @@ pub(super) enum Threads<'a> {
 /// A parameter.
 #[derive(Debug)]
 pub(super) struct Parameter<'a> {
+    /// Whether it stands for a variable, not for a value.
+    pub reference: bool,
     pub ty: TypeName<'a>,
     pub name: Name<'a>,
 }
@@ -185,6 +187,7 @@ pub(super) enum StatementKind<'a> {
     Spawn(Name<'a>),
     Wait(Name<'a>),
     Broadcast(Name<'a>),
+    Signal(Name<'a>),
     Post(Name<'a>, Vec<Expr<'a>>),
     Yield,
 }

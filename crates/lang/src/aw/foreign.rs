@@ -99,7 +99,8 @@ pub(super) fn procedure(word: &str) -> Option<&'static str> {
         "sleep" | "usleep" | "delay" => "threads are never in a hurry: every schedule is considered",
         "assume_abort_if_not" | "__VERIFIER_assume" => "write `assume e;`",
         "pthread_create" => "a thread is started by `spawn name;`",
-        "signal" | "notify" | "notify_all" => "to wake all threads that wait, write `broadcast e;`",
+        "signal" | "notify" | "notify_one" => "to wake one thread that waits, write `signal e;`",
+        "notify_all" | "broadcast" => "to wake all threads that wait, write `broadcast e;`",
         "rand" | "random" | "nondet" | "__VERIFIER_nondet_int" => {
             "any value of a finite type is written `x = *;`"
         }

@@ -17,6 +17,7 @@ mod locals;
 mod parts;
 mod properties;
 mod quantifiers;
+mod references;
 mod simple;
 mod statements;
 mod unused;
@@ -32,7 +33,8 @@ use allways_model::program::{LocationId, Program, Slot, Span, TemplateId, Type, 
 use body::Body;
 use channels::Channel;
 use lifted::Lifted;
-use parts::{Shape, Structure};
+use parts::{Base, Of, Shape, Structure};
+use references::Key;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -55,6 +57,7 @@ pub(super) fn lower<'a>(
         globals,
         program: Program::default(),
         heads: Vec::new(),
+        kinds: Vec::new(),
         slots: 0,
         asynchronous: false,
         running: 0,
@@ -63,6 +66,8 @@ pub(super) fn lower<'a>(
         bound: Vec::new(),
         spoken_of: HashSet::new(),
         lifted: HashMap::new(),
+        specialised: Vec::new(),
+        numbers: HashMap::new(),
         instances: 0,
         body: Body::default(),
         summaries: Vec::new(),
@@ -98,8 +103,12 @@ enum Mode {
 }
 
 /// What others need to know about a routine.
+#[derive(Clone)]
 struct Head {
+    /// The types of parameters that are values.
     parameters: Vec<Option<Type>>,
+    /// Of each parameter that stands for a variable, what that is.
+    references: Vec<Option<Of>>,
     result: Option<Type>,
     /// A result type is given, be it understood or not.
     has_result: bool,
@@ -158,6 +167,8 @@ struct Lowering<'a, 'd> {
     program: Program,
     /// By the number of the procedure.
     heads: Vec<Head>,
+    /// Of each parameter of a routine, by its number: whether it is a reference.
+    kinds: Vec<Vec<bool>>,
     /// How many slots there are so far, shared and local.
     slots: usize,
     asynchronous: bool,
@@ -172,6 +183,10 @@ struct Lowering<'a, 'd> {
     spoken_of: HashSet<(&'a str, &'a str)>,
     /// Where these are, by the procedure and the name.
     lifted: HashMap<(usize, &'a str), Lifted>,
+    /// The procedures with references, each with those that it was made for; by the number of the first procedure that is one.
+    specialised: Vec<(usize, Vec<Base>)>,
+    /// The numbers of these.
+    numbers: HashMap<(usize, Vec<Key>), usize>,
     /// How many expressions quantifiers were made of so far.
     instances: usize,
     /// The body at hand.
@@ -223,6 +238,7 @@ impl<'a> Lowering<'a, '_> {
         for (number, routine) in routines.iter().enumerate() {
             self.lower_body(number, routine);
         }
+        self.lower_specialised(&routines);
         self.check_callers();
         self.check_atomic();
         self.check_spawns();

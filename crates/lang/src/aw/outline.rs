@@ -285,7 +285,10 @@ impl<'a> Scribe<'a> {
     }
 
     fn declare_routine(&mut self, routine: &Routine<'a>) {
-        let parameters = routine.parameters.iter().map(|it| format!("{} {}", self.ty(&it.ty), it.name.text));
+        let parameters = routine.parameters.iter().map(|it| {
+            let reference = if it.reference { "ref " } else { "" };
+            format!("{reference}{} {}", self.ty(&it.ty), it.name.text)
+        });
         let parameters: Vec<String> = parameters.collect();
         let name = routine.name.text;
         let (kind, detail) = match &routine.kind {
@@ -482,7 +485,10 @@ impl<'a> Scribe<'a> {
             StatementKind::Acquire(reference) | StatementKind::Release(reference) => {
                 self.reference(reference)
             }
-            StatementKind::Spawn(name) | StatementKind::Wait(name) | StatementKind::Broadcast(name) => {
+            StatementKind::Spawn(name)
+            | StatementKind::Wait(name)
+            | StatementKind::Broadcast(name)
+            | StatementKind::Signal(name) => {
                 self.global_name(*name);
             }
             StatementKind::Error

@@ -114,6 +114,18 @@ impl Generator {
         }
     }
 
+    /// Something that is said of a local variable of threads.
+    pub(super) fn said_of(&mut self, threads: &str, variable: &Variable) -> String {
+        let index = variable.length.map_or(String::new(), |length| format!("[{}]", self.rng.i64(0..length)));
+        let value = self.constant_of(variable.ty);
+        let part = format!("k.{}{index} == {value}", variable.name);
+        match self.rng.u8(0..3) {
+            0 => format!("(forall k in {threads}: {part})"),
+            1 => format!("(exists k in {threads}: {part})"),
+            _ => format!("(count k in {threads}: {part}) >= {}", self.rng.i64(1..=2)),
+        }
+    }
+
     /// A Boolean expression that can stand beside any operator.
     pub(super) fn operand(&mut self, body: &Body, depth: usize) -> String {
         let text = self.condition(body, depth);

@@ -14,7 +14,8 @@ pub enum Mode {
     /// Threads, with all that they can use but for what stands for something else.
     Threads,
     /// Threads that also use what can be written otherwise: `for`, quantifiers, `cas` and its kin, values of arrays, channels,
-    /// structures, arrays of two dimensions, ways out of `atomic`, and `self` in procedures.
+    /// structures, arrays of two dimensions, references, signals, local variables in properties, ways out of `atomic`, and `self` in
+    /// procedures.
     Short,
     /// Threads with Boolean variables and what Boolean programs have: no arrays, locks, `self` or `at`.
     Boolean,
@@ -69,10 +70,15 @@ impl Variable {
 pub(super) struct Routine {
     pub name: String,
     pub parameters: Vec<Type>,
+    /// The type of a parameter that stands for a variable.
+    pub reference: Option<Type>,
     pub result: Option<Type>,
     /// Whether it can be called in an atomic section: it calls nothing, contains no such section and lets nobody else run.
     pub plain: bool,
 }
+
+/// The name of a parameter that stands for a variable.
+pub(super) const REFERENCE: &str = "z0";
 
 pub(super) struct Generator {
     pub rng: Rng,
@@ -97,6 +103,10 @@ pub(super) struct Generator {
     pub asserts: bool,
     /// Whether values may not fit, locks be released by others, and so on.
     pub risky: bool,
+    /// Local variables of threads of which properties may speak, and the threads.
+    pub spoken: Vec<(String, Variable)>,
+    /// Those of which they may not, since there are several of the name.
+    pub twice: Vec<(String, Variable)>,
     /// Labels, and the routines in which they stand.
     pub labels: Vec<(String, String)>,
 }
@@ -120,6 +130,8 @@ impl Generator {
             spawned: None,
             asserts,
             risky,
+            spoken: Vec::new(),
+            twice: Vec::new(),
             labels: Vec::new(),
         }
     }
@@ -268,7 +280,12 @@ impl Generator {
     fn signature(&mut self, name: String, results: bool) -> Routine {
         let parameters = (0..self.rng.usize(0..=2)).map(|_| self.type_of_value()).collect();
         let result = (results && self.once_in(2)).then(|| self.type_of_value());
-        Routine { name, parameters, result, plain: self.once_in(3) }
+        let mut reference = None;
+        if self.mode == Mode::Short && results && self.once_in(3) {
+            let shared = self.shared.clone();
+            reference = self.pick(&shared).filter(|variable| variable.columns.is_none()).map(|of| of.ty);
+        }
+        Routine { name, parameters, reference, result, plain: self.once_in(3) }
     }
 
     fn threads(&mut self) {
@@ -341,6 +358,10 @@ impl Generator {
             parameters.push(format!("{} {name}", ty.name()));
             body.locals.push(Variable::plain(name, *ty, None));
         }
+        if let Some(ty) = routine.reference {
+            parameters.push(format!("ref {} {REFERENCE}", ty.name()));
+            body.locals.push(Variable::plain(REFERENCE.to_string(), ty, None));
+        }
         let result = routine.result.map_or(String::new(), |ty| format!(" : {}", ty.name()));
         let _ = writeln!(self.text, "{keyword} {}({}){result} {{", routine.name, parameters.join(", "));
         self.body(body);
@@ -361,6 +382,16 @@ impl Generator {
                     None => String::new(),
                 };
                 parts.push(format!("at({place}){other} >= {least}"));
+            }
+            let once = |spoken: &&(String, Variable)| {
+                self.twice.iter().all(|twice| (&twice.0, &twice.1.name) != (&spoken.0, &spoken.1.name))
+            };
+            let spoken: Vec<(String, Variable)> = match self.mode {
+                Mode::Short => self.spoken.iter().filter(once).cloned().collect(),
+                _ => Vec::new(),
+            };
+            if let Some((threads, variable)) = self.pick(&spoken).filter(|_| self.once_in(2)) {
+                parts.push(self.said_of(&threads, &variable));
             }
             while parts.len() < 2 {
                 parts.push(self.operand(&Body::property(), 1));

@@ -47,6 +47,8 @@ pub(super) struct Body<'a> {
     pub kept: Option<usize>,
     /// Whether this is the body of a procedure.
     pub procedure: bool,
+    /// Whether it is looked at without being one of a procedure: its references stand for nothing.
+    pub generic: bool,
     /// Of the body of threads, its number and their name.
     pub threads: Option<(usize, &'a str)>,
     /// Why `self` has no value.
@@ -175,9 +177,24 @@ impl<'a> Body<'a> {
 impl<'a> Lowering<'a, '_> {
     /// Makes a procedure of a routine.
     pub(super) fn lower_body(&mut self, number: usize, routine: &'a Routine<'a>) {
+        match routine.parameters.iter().any(|parameter| parameter.reference) {
+            true => self.check_body_with_references(number, routine),
+            false => self.lower_body_for(number, number, routine, &[]),
+        }
+    }
+
+    /// Makes a procedure of a routine whose references stand for these. `origin` is the number of the routine.
+    pub(super) fn lower_body_for(
+        &mut self,
+        number: usize,
+        origin: usize,
+        routine: &'a Routine<'a>,
+        references: &[Base],
+    ) {
         let head = &self.heads[number];
         self.body = Body {
             leading: true,
+            generic: number == origin && !references.is_empty(),
             result: head.result,
             has_result: head.has_result,
             procedure: matches!(routine.kind, RoutineKind::Procedure),
@@ -189,7 +206,8 @@ impl<'a> Lowering<'a, '_> {
             },
             ..Body::default()
         };
-        for (index, parameter) in routine.parameters.iter().enumerate() {
+        let values = routine.parameters.iter().filter(|parameter| !parameter.reference);
+        for (index, parameter) in values.enumerate() {
             let ty = self.heads[number].parameters[index];
             self.declare_local(
                 parameter.name,
@@ -200,6 +218,7 @@ impl<'a> Lowering<'a, '_> {
             let names = self.names_of(&parameter.ty);
             self.body.locals.last_mut().into_iter().for_each(|variable| variable.names = names.clone());
         }
+        self.declare_references(routine, references);
         let parameters = self.body.locals.len();
         self.collect_labels(&routine.body, None);
         let entry = self.body.flow.point();
@@ -213,7 +232,8 @@ impl<'a> Lowering<'a, '_> {
         let end = self.body.end;
         self.body.flow.pass(last, vec![end], close);
         self.end(end, close);
-        self.finish_body(number, routine, entry, parameters);
+        self.finish_body((number, origin), routine, entry, parameters);
+        self.name_specialised(number, origin, references);
     }
 
     /// What happens at the end of a body.
@@ -237,7 +257,13 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn finish_body(&mut self, number: usize, routine: &'a Routine<'a>, entry: Point, parameters: usize) {
+    fn finish_body(
+        &mut self,
+        (number, origin): (usize, usize),
+        routine: &'a Routine<'a>,
+        entry: Point,
+        parameters: usize,
+    ) {
         let body = std::mem::take(&mut self.body);
         self.note_unreachable(&body, entry);
         self.note_unread(&body);
@@ -260,7 +286,7 @@ impl<'a> Lowering<'a, '_> {
             let location = placed.get(name.text).copied();
             self.marks.entry(name.text).or_default().push(self.labels.len());
             let atomic = label.atomic.is_some();
-            self.labels.push(Mark { name, procedure: number, location, used: label.used, atomic });
+            self.labels.push(Mark { name, procedure: origin, location, used: label.used, atomic });
         }
         for (first, shape) in body.shapes {
             self.local_shapes.insert((number, first), shape);

@@ -128,7 +128,9 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn head(&mut self, routine: &'a Routine<'a>) {
-        let parameters = routine.parameters.iter().map(|parameter| self.type_of(&parameter.ty)).collect();
+        let values = routine.parameters.iter().filter(|parameter| !parameter.reference);
+        let parameters = values.map(|parameter| self.type_of(&parameter.ty)).collect();
+        let references = self.references_of(routine);
         let result = routine.result.as_ref().and_then(|ty| self.type_of(ty));
         let count = match &routine.kind {
             RoutineKind::Procedure => None,
@@ -149,7 +151,9 @@ impl<'a> Lowering<'a, '_> {
             });
             TemplateId(self.program.templates.len() - 1)
         });
-        self.heads.push(Head { parameters, result, has_result: routine.result.is_some(), template });
+        let has_result = routine.result.is_some();
+        self.kinds.push(routine.parameters.iter().map(|parameter| parameter.reference).collect());
+        self.heads.push(Head { parameters, references, result, has_result, template });
     }
 
     fn count(&mut self, threads: &'a Threads<'a>) -> Count {

@@ -67,6 +67,7 @@ impl Lowering<'_, '_> {
         self.note_unused();
         let mut warnings = std::mem::take(&mut self.warnings);
         warnings.sort_by_key(|(span, _)| span.start);
+        warnings.dedup();
         for (span, message) in warnings {
             let named = message.ends_with("is never read");
             let help = named.then(|| "a name that starts with `_` is not warned about".to_string());

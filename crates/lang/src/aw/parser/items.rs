@@ -5,7 +5,7 @@ use super::super::ast::{
     Threads, TypeName,
 };
 use super::super::foreign;
-use super::super::lexer::Kind;
+use super::super::lexer::{Kind, Token};
 use super::{Parse, Parser, Reported, quote};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -389,12 +389,24 @@ impl<'a> Parser<'a, '_> {
             let help = "a parameter is declared by its type and its name: `int x`".to_string();
             return Err(self.unexpected_with("the type of a parameter", Some(help)));
         }
-        let ty = self.type_name()?;
+        let starts_type = |token: Token| {
+            matches!(token.kind, Kind::Name | Kind::Number)
+                || matches!(self.word(token), "bool" | "int" | "lock" | "-" | "(")
+        };
+        let word = self.peek();
+        let reference = word.kind == Kind::Name && self.word(word) == "ref" && starts_type(self.ahead(1));
+        if reference {
+            self.advance();
+        }
+        let ty = match reference && self.eat("lock") {
+            true => TypeName::Lock,
+            false => self.type_name()?,
+        };
         let name = self.name("the name of a parameter")?;
         if self.at("[") {
             let help = "arrays cannot be passed; a shared array can be used by everybody".to_string();
             return Err(self.unexpected_with("`,` or `)`", Some(help)));
         }
-        Ok(Parameter { ty, name })
+        Ok(Parameter { reference, ty, name })
     }
 }

@@ -277,6 +277,13 @@ impl<'a> Parser<'a, '_> {
             let span = self.since(start.span);
             return Ok((StatementKind::For(Box::new(binder), self.body("for")?), span));
         }
+        if word == "signal" && self.ahead(1).kind == Kind::Name {
+            self.advance();
+            let event = self.name("the name of an event")?;
+            let span = self.since(start.span);
+            self.semicolon("the statement")?;
+            return Ok((StatementKind::Signal(event), span));
+        }
         if let Some(help) = foreign::statement(word).filter(|_| self.looks_foreign()) {
             self.unexpected_with("a statement", Some(help.to_string()));
             self.skip_header();
