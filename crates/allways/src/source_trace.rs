@@ -500,11 +500,7 @@ fn inside(expr: &Expr, spans: &mut Vec<Span>) {
 }
 
 pub(crate) fn named(variable: &Variable, index: usize) -> String {
-    let name = variable.name.trim_start_matches('#');
-    match variable.length {
-        Some(_) => format!("{name}[{index}]"),
-        None => name.to_string(),
-    }
+    variable.element_name(index).trim_start_matches('#').to_string()
 }
 
 /// Whether a variable is the program's own: of those with a `#`, what is in memory from the heap.

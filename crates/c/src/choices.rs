@@ -296,7 +296,8 @@ impl<'p> Groups<'p> {
             | Op::AtomicEnd
             | Op::Fork(_)
             | Op::Wait(_)
-            | Op::Broadcast(_) => {}
+            | Op::Broadcast(_)
+            | Op::Signal(_) => {}
         }
     }
 

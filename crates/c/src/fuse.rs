@@ -70,6 +70,7 @@ fn join(program: &mut Program, shown: &dyn Fn(ProcedureId, &Op) -> bool) {
                             | Op::Return(_)
                             | Op::Wait(_)
                             | Op::Broadcast(_)
+                            | Op::Signal(_)
                             | Op::Fork(_)
                             | Op::Spawn(..)
                     )

@@ -77,7 +77,9 @@ fn before_errors(program: &Program) -> Vec<bool> {
 /// Marks the variables that a step needs; nothing if it is one that cannot be left out in part.
 fn keep(kept: &mut Marks, values: &Values<'_>, here: ProcedureId, at: LocationId, op: &Op) -> Option<()> {
     match op {
-        Op::Acquire(_) | Op::Release(_) | Op::Wait(_) | Op::Broadcast(_) | Op::Fork(_) => return None,
+        Op::Acquire(_) | Op::Release(_) | Op::Wait(_) | Op::Broadcast(_) | Op::Signal(_) | Op::Fork(_) => {
+            return None;
+        }
         Op::Assert(condition) => kept.used(here, condition),
         Op::Guard(condition, _) => {
             if may_fail(values, at, condition) {

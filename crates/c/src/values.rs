@@ -479,7 +479,13 @@ impl<'p> Values<'p> {
                 effects.push(Effect::Arrives(body.entry, started));
             }
             // The model has no other step that changes a variable.
-            Op::Skip | Op::Acquire(_) | Op::Wait(_) | Op::Broadcast(_) | Op::Call(..) | Op::Fork(_) => {}
+            Op::Skip
+            | Op::Acquire(_)
+            | Op::Wait(_)
+            | Op::Broadcast(_)
+            | Op::Signal(_)
+            | Op::Call(..)
+            | Op::Fork(_) => {}
         }
         effects.push(Effect::Arrives(edge.to, here));
     }

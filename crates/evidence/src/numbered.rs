@@ -157,9 +157,13 @@ impl<'a> Check<'a> {
             }
             Op::Guard(condition, _) | Op::Assert(condition) => self.condition(condition),
             Op::Acquire(lock) | Op::Release(lock) => self.lock(lock),
-            Op::Call(..) | Op::Return(_) | Op::Spawn(..) | Op::Fork(_) | Op::Wait(_) | Op::Broadcast(_) => {
-                Err("since this concerns more than one frame")
-            }
+            Op::Call(..)
+            | Op::Return(_)
+            | Op::Spawn(..)
+            | Op::Fork(_)
+            | Op::Wait(_)
+            | Op::Broadcast(_)
+            | Op::Signal(_) => Err("since this concerns more than one frame"),
         }
     }
 

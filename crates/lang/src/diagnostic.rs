@@ -87,7 +87,11 @@ impl Diagnostics {
             kept.more += 1;
         } else {
             let (message, help) = words();
-            kept.first.push(Diagnostic { severity, span, message, help });
+            let remark = Diagnostic { severity, span, message, help };
+            // What is lowered several times has the same mistakes each time.
+            if !kept.first.contains(&remark) {
+                kept.first.push(remark);
+            }
         }
     }
 

@@ -141,6 +141,26 @@ impl Variable {
     pub fn slots(&self) -> usize {
         self.length.unwrap_or(1)
     }
+
+    /// The name of an element, or of all of it if it is no array: `x`, `a[2]`. The name of an array of several dimensions, or
+    /// of a member of an array of structures, has its dimensions in it, as in `grid[2][3]` and `nodes[4].next`; in their
+    /// places are the indices then.
+    pub fn element_name(&self, index: usize) -> String {
+        let Some(length) = self.length else { return self.name.clone() };
+        let pieces: Vec<&str> = self.name.split(['[', ']']).collect();
+        let dimensions: Option<Vec<usize>> =
+            pieces.iter().skip(1).step_by(2).map(|piece| piece.parse().ok()).collect();
+        let dimensions = dimensions.filter(|all| !all.is_empty() && all.iter().product::<usize>() == length);
+        let Some(dimensions) = dimensions else { return format!("{}[{index}]", self.name) };
+        let (mut rest, mut stride) = (index, length);
+        let mut name = pieces[0].to_string();
+        for (dimension, after) in dimensions.iter().zip(pieces.iter().skip(2).step_by(2)) {
+            stride /= dimension;
+            name += &format!("[{}]{after}", rest / stride);
+            rest %= stride;
+        }
+        name
+    }
 }
 
 /// Where a value is stored.
@@ -226,10 +246,12 @@ pub enum Op {
     Spawn(TemplateId, Vec<Expr>),
     /// Starts a thread of this thread's template at a location, with a copy of the local variables.
     Fork(LocationId),
-    /// Cannot be taken: it is another thread's [`Op::Broadcast`] of the event that leads on.
+    /// Cannot be taken: it is another thread's [`Op::Broadcast`] or [`Op::Signal`] of the event that leads on.
     Wait(EventId),
     /// Leads every other thread that is at a [`Op::Wait`] for the event on.
     Broadcast(EventId),
+    /// Leads one other thread that is at a [`Op::Wait`] for the event on, whichever; if there is none, does nothing.
+    Signal(EventId),
 }
 
 impl Op {
@@ -497,9 +519,24 @@ impl Program {
         self.shared.iter().find(|variable| variable.name == RUNNING).map(|variable| variable.slot)
     }
 
+    /// Whether a local variable of a template's threads, of which a property speaks, is kept in an array of shared variables:
+    /// one for each thread, so that their number is fixed. It is called `worker[3].x`; no other variable has the name of a template.
+    pub fn keeps_locals_of(&self, template: &Template) -> bool {
+        self.shared.iter().any(|variable| {
+            let rest = variable.name.strip_prefix(template.name.as_str());
+            rest.is_some_and(|rest| rest.starts_with(['[', '.']))
+        })
+    }
+
     /// The procedure of a location.
     pub fn procedure_of(&self, location: LocationId) -> &Procedure {
         &self.procedures[self.locations[location].procedure]
+    }
+
+    /// Whether some step wakes one of those that wait.
+    pub fn signals(&self) -> bool {
+        let mut edges = self.locations.iter().flat_map(|location| &location.edges);
+        edges.any(|edge| matches!(edge.op, Op::Signal(_)))
     }
 
     /// The event for which a thread at this location waits.
@@ -511,12 +548,9 @@ impl Program {
     }
 }
 
-/// The name of a slot of some variables, such as `x` or `a[2]`.
+/// The name of a slot of some variables, such as `x`, `a[2]` or `nodes[2].next`.
 pub fn slot_name(variables: &[Variable], slot: Slot) -> String {
     let after = variables.partition_point(|variable| variable.slot <= slot);
     let variable = &variables[after - 1];
-    match variable.length {
-        Some(_) => format!("{}[{}]", variable.name, slot - variable.slot),
-        None => variable.name.clone(),
-    }
+    variable.element_name(slot - variable.slot)
 }

@@ -146,6 +146,13 @@ impl Counts {
                 let help = format!("write `thread {name}[*]` into the program, or give a number");
                 return Err(NoSuchThreads { what, help });
             }
+            let changes = |count: &usize| Count::Fixed(*count) != *stated;
+            if count.as_ref().is_some_and(changes) && program.keeps_locals_of(&program.templates[template]) {
+                let what =
+                    format!("a property speaks of local variables of {name}, so their number is fixed");
+                let help = "change it in the program; if it is a constant, by -D".to_string();
+                return Err(NoSuchThreads { what, help });
+            }
             if std::mem::replace(&mut said[template], true) {
                 let what = format!("--threads says twice how many threads of {name} there are");
                 return Err(NoSuchThreads { what, help: "say it once".to_string() });

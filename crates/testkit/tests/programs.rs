@@ -13,7 +13,9 @@ use allways_model::program::Program;
 use allways_model::pushdown::Pushdown;
 use allways_testkit::conformance::{self, engines};
 use allways_testkit::conformance::{accepted, read, written as text_of};
-use allways_testkit::programs::{Explored, Limits, Mode, boolean, cheapest, encodings_agree, explore, text};
+use allways_testkit::programs::{
+    Explored, Limits, Mode, boolean, cheapest, encodings_agree, explore, spelled, text,
+};
 use allways_testkit::random;
 use std::time::Duration;
 
@@ -47,6 +49,8 @@ struct Tally {
     written: usize,
     large_written: usize,
     compared: usize,
+    /// Programs that were spelt without what can be written otherwise.
+    spelled: usize,
 }
 
 fn run(mode: Mode, default: u64) {
@@ -60,10 +64,25 @@ fn run(mode: Mode, default: u64) {
             laid_out(&name, &text, &program);
         }
         tested(&name, &program, Some(mode), seed, &mut tally);
+        tally.spelled += usize::from(mode == Mode::Short && spelled_agrees(&name, &text, &program));
     }
     println!("{mode:?}: {tally:?}");
     let skipped = tally.large + tally.crowded;
     assert!(seeds.count() < 100 || 5 * skipped < tally.programs, "too many are skipped");
+}
+
+/// Whether a program can be spelt without what can be written otherwise. Then its states are the same, and so is what goes wrong.
+fn spelled_agrees(name: &str, text: &str, program: &Program) -> bool {
+    let long = spelled(text);
+    if long == *text {
+        return false;
+    }
+    let name = format!("{name}\nspelt\n{long}");
+    let other = parsed(&name, &long);
+    let counts = threads(program).running;
+    let (one, other) = (explore(program, &counts, LIMITS), explore(&other, &counts, LIMITS));
+    assert!(one == other, "{name}\nthey differ");
+    one.is_some()
 }
 
 /// Puts a program through everything; what takes long, through each in turn.

@@ -141,6 +141,7 @@ pub fn symbols(text: &Text, _: &DocumentSymbolParams) -> Result<Vec<DocumentSymb
             SymbolKind::Constant => Kind::CONSTANT,
             SymbolKind::Enumeration => Kind::ENUM,
             SymbolKind::Member => Kind::ENUM_MEMBER,
+            SymbolKind::Field => Kind::FIELD,
             SymbolKind::Lock => Kind::OBJECT,
             SymbolKind::Event => Kind::EVENT,
             SymbolKind::Channel => Kind::INTERFACE,

@@ -61,6 +61,9 @@ impl Engine for Diagrams {
         if locals.clone().any(|local| local.mixed) {
             return refused("variables that other threads write (x$)");
         }
+        if program.signals() {
+            return refused("`signal`");
+        }
         if program.shared.iter().chain(locals).any(|variable| variable.ty != Type::Bool) {
             return refused("variables that are not Boolean");
         }

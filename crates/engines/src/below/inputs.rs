@@ -64,6 +64,9 @@ impl Engine for SymbolicInputs {
         if program.procedures.iter().flat_map(|procedure| &procedure.locals).any(|local| local.mixed) {
             return refused("variables that other threads write (x$)");
         }
+        if program.signals() {
+            return refused("`signal`");
+        }
         Ok(())
     }
 
@@ -187,7 +190,8 @@ fn quiet(program: &Program, counts: &[usize]) -> Vec<bool> {
     }
     let is_common = |slot: usize| users[slot] > 1 && written[slot];
     let sees = |op: &Op| {
-        let mut sees = matches!(op, Op::Spawn(..) | Op::Fork(_) | Op::Wait(_) | Op::Broadcast(_));
+        let mut sees =
+            matches!(op, Op::Spawn(..) | Op::Fork(_) | Op::Wait(_) | Op::Broadcast(_) | Op::Signal(_));
         op.shared_accesses(&mut |slot, length, _| sees |= (slot..slot + length).any(is_common));
         sees
     };

@@ -226,7 +226,7 @@ impl Path {
                 }
             }
             Op::Fork(_) => return unsupported("a thread that is a copy", edge.span),
-            Op::Wait(_) | Op::Broadcast(_) => return unsupported("an event", edge.span),
+            Op::Wait(_) | Op::Broadcast(_) | Op::Signal(_) => return unsupported("an event", edge.span),
         }
         let reached = Term::and([self.condition.clone()].into_iter().chain(evaluation.bounds));
         next.choices = evaluation.made;

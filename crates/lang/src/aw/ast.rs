@@ -24,6 +24,7 @@ pub(super) enum Item<'a> {
     Constant(Name<'a>, Expr<'a>),
     /// A type and the names of its values.
     Enumeration(Name<'a>, Vec<Name<'a>>),
+    Structure(Structure<'a>),
     Lock(Declarator<'a>),
     Event(Name<'a>),
     Channel(Channel<'a>),
@@ -31,6 +32,16 @@ pub(super) enum Item<'a> {
     Never(Option<Name<'a>>, Expr<'a>, Span),
     Eventually(Eventually<'a>),
     Predicate(Expr<'a>),
+}
+
+/// `struct name { type member; … }`
+#[derive(Debug)]
+pub(super) struct Structure<'a> {
+    pub name: Name<'a>,
+    /// Members of a type, in order.
+    pub members: Vec<(TypeName<'a>, Vec<Declarator<'a>>)>,
+    /// From the name to the closing brace.
+    pub span: Span,
 }
 
 /// `chan name[capacity] of type`
@@ -84,6 +95,8 @@ pub(super) enum Threads<'a> {
 /// A parameter.
 #[derive(Debug)]
 pub(super) struct Parameter<'a> {
+    /// Whether it stands for a variable, not for a value.
+    pub reference: bool,
     pub ty: TypeName<'a>,
     pub name: Name<'a>,
 }
@@ -94,15 +107,18 @@ pub(super) enum TypeName<'a> {
     Bool,
     Int,
     Range(Box<Expr<'a>>, Box<Expr<'a>>),
-    /// An enumeration.
+    /// An enumeration or a structure.
     Named(Name<'a>),
+    /// Of members of structures only.
+    Lock,
 }
 
 /// A name that is declared, perhaps as an array, perhaps with a value.
 #[derive(Debug)]
 pub(super) struct Declarator<'a> {
     pub name: Name<'a>,
-    pub length: Option<Expr<'a>>,
+    /// Of an array, how many elements it has; one for each dimension.
+    pub lengths: Vec<Expr<'a>>,
     pub initial: Option<Initial<'a>>,
     /// From the name to the value.
     pub span: Span,
@@ -113,8 +129,8 @@ pub(super) struct Declarator<'a> {
 pub(super) enum Initial<'a> {
     /// Of a variable, or of each element of an array.
     One(Expr<'a>),
-    /// Of the elements of an array, one after the other, from brace to brace.
-    Each(Vec<Expr<'a>>, Span),
+    /// Of the elements of an array or the members of a structure, one after the other, from brace to brace.
+    Each(Vec<Initial<'a>>, Span),
 }
 
 /// `i in lo..hi`, both included.
@@ -171,6 +187,7 @@ pub(super) enum StatementKind<'a> {
     Spawn(Name<'a>),
     Wait(Name<'a>),
     Broadcast(Name<'a>),
+    Signal(Name<'a>),
     Post(Name<'a>, Vec<Expr<'a>>),
     Yield,
 }
@@ -184,12 +201,28 @@ pub(super) struct Branch<'a> {
     pub span: Span,
 }
 
-/// A variable or an element of an array.
+/// A variable or a part of one: `x`, `a[i]`, `nodes[i].next`.
 #[derive(Debug)]
 pub(super) struct Reference<'a> {
     pub name: Name<'a>,
-    pub index: Option<Expr<'a>>,
+    pub selectors: Vec<Selector<'a>>,
     pub span: Span,
+}
+
+/// What leads to a part of a variable.
+#[derive(Debug)]
+pub(super) enum Selector<'a> {
+    /// `[e]`
+    Index(Expr<'a>),
+    /// `.member`
+    Member(Name<'a>),
+}
+
+impl<'a> Selector<'a> {
+    /// The index, if it is one.
+    pub fn index(&self) -> Option<&Expr<'a>> {
+        if let Selector::Index(index) = self { Some(index) } else { None }
+    }
 }
 
 /// An expression.
@@ -209,14 +242,17 @@ pub(super) enum ExprKind<'a> {
     /// `*` where an operand is expected.
     Any,
     Name(Name<'a>),
-    Element(Name<'a>, Box<Expr<'a>>),
+    /// A part of a variable; at least one selector.
+    Part(Name<'a>, Vec<Selector<'a>>),
     This,
     /// `at(label)` or `at(name.label)`.
     At(Option<Name<'a>>, Name<'a>),
     /// `other.x` or `other.x[e]`.
-    Other(Name<'a>, Option<Box<Expr<'a>>>),
+    Other(Name<'a>, Vec<Selector<'a>>),
     Call(Name<'a>, Vec<Expr<'a>>),
     Quantified(Quantifier, Box<Binder<'a>>, Box<Expr<'a>>),
+    /// `forall p in worker: e`, with the name and the threads.
+    OfThreads(Quantifier, Name<'a>, Name<'a>, Box<Expr<'a>>),
     Unary(Unary, Box<Expr<'a>>),
     Binary(Binary, Box<Expr<'a>>, Box<Expr<'a>>),
     If(Box<Expr<'a>>, Box<Expr<'a>>, Box<Expr<'a>>),

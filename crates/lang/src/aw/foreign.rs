@@ -32,9 +32,10 @@ pub(super) fn item(word: &str) -> Option<&'static str> {
         "invariant" | "always" | "property" => "what must not become true is stated by `never …;`",
         "cond" | "condition" => "what threads can wait for is declared by `event e;`",
         "init" => "initial values are given by `shared int x = 0;`; code runs in a `thread`",
-        "typedef" | "type" | "struct" => {
-            "the types are `bool`, `int`, ranges such as `0..3`, enumerations, and arrays"
+        "typedef" | "type" | "class" | "union" => {
+            "the types are `bool`, `int`, ranges such as `0..3`, enumerations, structures, and arrays"
         }
+        "struct" => "a structure is declared by `struct Node { 0..3 next; bool used; }`",
         "enum" => "an enumeration is declared by `enum Phase { idle, busy }`",
         "include" | "import" | "use" => "a program is one file",
         _ => return None,
@@ -98,7 +99,8 @@ pub(super) fn procedure(word: &str) -> Option<&'static str> {
         "sleep" | "usleep" | "delay" => "threads are never in a hurry: every schedule is considered",
         "assume_abort_if_not" | "__VERIFIER_assume" => "write `assume e;`",
         "pthread_create" => "a thread is started by `spawn name;`",
-        "signal" | "notify" | "notify_all" => "to wake all threads that wait, write `broadcast e;`",
+        "signal" | "notify" | "notify_one" => "to wake one thread that waits, write `signal e;`",
+        "notify_all" | "broadcast" => "to wake all threads that wait, write `broadcast e;`",
         "rand" | "random" | "nondet" | "__VERIFIER_nondet_int" => {
             "any value of a finite type is written `x = *;`"
         }

@@ -12,16 +12,19 @@ mod channels;
 mod declarations;
 mod expressions;
 mod flow;
+mod lifted;
 mod locals;
+mod parts;
 mod properties;
 mod quantifiers;
+mod references;
 mod simple;
 mod statements;
 mod unused;
 mod variables;
 
 use super::Definitions;
-use super::ast::{Expr, ExprKind, Item, Module, Name, Routine, RoutineKind};
+use super::ast::{Expr, ExprKind, Item, Module, Name, Routine, RoutineKind, Selector};
 use super::names::{Globals, Meaning};
 use super::suggest::{did_you_mean, quote};
 use crate::cursor::range;
@@ -29,6 +32,9 @@ use crate::diagnostic::{Diagnostics, Severity};
 use allways_model::program::{LocationId, Program, Slot, Span, TemplateId, Type, Value, Variable};
 use body::Body;
 use channels::Channel;
+use lifted::Lifted;
+use parts::{Base, Of, Shape, Structure};
+use references::Key;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -44,16 +50,24 @@ pub(super) fn lower<'a>(
         definitions,
         redefined: HashSet::new(),
         enumerations: Vec::new(),
+        structures: Vec::new(),
+        shapes: HashMap::new(),
+        local_shapes: HashMap::new(),
         channels: Vec::new(),
         globals,
         program: Program::default(),
         heads: Vec::new(),
+        kinds: Vec::new(),
         slots: 0,
         asynchronous: false,
         running: 0,
         counted: HashSet::new(),
         mode: Mode::Constant,
         bound: Vec::new(),
+        spoken_of: HashSet::new(),
+        lifted: HashMap::new(),
+        specialised: Vec::new(),
+        numbers: HashMap::new(),
         instances: 0,
         body: Body::default(),
         summaries: Vec::new(),
@@ -89,8 +103,12 @@ enum Mode {
 }
 
 /// What others need to know about a routine.
+#[derive(Clone)]
 struct Head {
+    /// The types of parameters that are values.
     parameters: Vec<Option<Type>>,
+    /// Of each parameter that stands for a variable, what that is.
+    references: Vec<Option<Of>>,
     result: Option<Type>,
     /// A result type is given, be it understood or not.
     has_result: bool,
@@ -139,11 +157,18 @@ struct Lowering<'a, 'd> {
     redefined: HashSet<&'a str>,
     /// The names of the values of each enumeration.
     enumerations: Vec<Arc<[String]>>,
+    structures: Vec<Structure<'a>>,
+    /// What shared variables are that are laid out as several, or in several dimensions; by the first one.
+    shapes: HashMap<usize, Shape>,
+    /// The same of local variables, by their procedure and the first one, once their bodies are done.
+    local_shapes: HashMap<(usize, usize), Shape>,
     channels: Vec<Channel>,
     globals: Globals<'a>,
     program: Program,
     /// By the number of the procedure.
     heads: Vec<Head>,
+    /// Of each parameter of a routine, by its number: whether it is a reference.
+    kinds: Vec<Vec<bool>>,
     /// How many slots there are so far, shared and local.
     slots: usize,
     asynchronous: bool,
@@ -152,8 +177,16 @@ struct Lowering<'a, 'd> {
     /// The labels that some property mentions.
     counted: HashSet<&'a str>,
     mode: Mode,
-    /// The names that quantifiers around give values, the innermost last.
-    bound: Vec<(&'a str, Value)>,
+    /// The names that quantifiers around give values, the innermost last; and of which threads these are the numbers.
+    bound: Vec<(&'a str, Value, Option<usize>)>,
+    /// The local variables of threads of which properties speak: the thread and the name.
+    spoken_of: HashSet<(&'a str, &'a str)>,
+    /// Where these are, by the procedure and the name.
+    lifted: HashMap<(usize, &'a str), Lifted>,
+    /// The procedures with references, each with those that it was made for; by the number of the first procedure that is one.
+    specialised: Vec<(usize, Vec<Base>)>,
+    /// The numbers of these.
+    numbers: HashMap<(usize, Vec<Key>), usize>,
     /// How many expressions quantifiers were made of so far.
     instances: usize,
     /// The body at hand.
@@ -191,7 +224,10 @@ impl<'a> Lowering<'a, '_> {
         }
         for item in &module.items {
             match item {
-                Item::Never(_, expr, _) => count_labels(expr, &mut self.counted),
+                Item::Never(_, expr, _) => {
+                    count_labels(expr, &mut self.counted);
+                    lifted::spoken_of(expr, &mut Vec::new(), &mut self.spoken_of);
+                }
                 Item::Eventually(eventually) => {
                     self.counted.insert(eventually.label.text);
                 }
@@ -202,6 +238,7 @@ impl<'a> Lowering<'a, '_> {
         for (number, routine) in routines.iter().enumerate() {
             self.lower_body(number, routine);
         }
+        self.lower_specialised(&routines);
         self.check_callers();
         self.check_atomic();
         self.check_spawns();
@@ -308,6 +345,7 @@ impl<'a> Lowering<'a, '_> {
             Found::Local(number) => &self.body.locals[number],
             Found::LocalOf(procedure, number) => &self.program.procedures[procedure].locals[number],
             Found::Shared(number) => &self.program.shared[number],
+            Found::Alias(number) => self.variable(self.body.aliases[number].base.found),
         }
     }
 }
@@ -320,6 +358,20 @@ enum Found {
     Local(usize),
     /// Of a body that is done.
     LocalOf(usize, usize),
+    /// What stands for something else in the body at hand.
+    Alias(usize),
+}
+
+impl Found {
+    /// The variable so many after this one.
+    fn plus(self, offset: usize) -> Found {
+        match self {
+            Found::Shared(number) => Found::Shared(number + offset),
+            Found::Local(number) => Found::Local(number + offset),
+            Found::LocalOf(procedure, number) => Found::LocalOf(procedure, number + offset),
+            Found::Alias(number) => Found::Alias(number),
+        }
+    }
 }
 
 /// A value of a constant.
@@ -331,7 +383,10 @@ fn count_labels<'a>(expr: &Expr<'a>, labels: &mut HashSet<&'a str>) {
         ExprKind::At(_, label) => {
             labels.insert(label.text);
         }
-        ExprKind::Element(_, part) | ExprKind::Unary(_, part) | ExprKind::Quantified(_, _, part) => {
+        ExprKind::Part(_, selectors) => {
+            selectors.iter().filter_map(Selector::index).for_each(|index| count_labels(index, labels));
+        }
+        ExprKind::Unary(_, part) | ExprKind::Quantified(_, _, part) | ExprKind::OfThreads(_, _, _, part) => {
             count_labels(part, labels);
         }
         ExprKind::Binary(_, left, right) => {

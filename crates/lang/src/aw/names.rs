@@ -33,6 +33,8 @@ pub(super) enum Meaning {
     Constant(Value, Sort),
     /// A type, by its place in the list of enumerations.
     Enumeration(usize),
+    /// A type, by its place in the list of structures.
+    Structure(usize),
     Event(usize),
     /// A channel, by its place in the list of these.
     Channel(usize),
@@ -52,7 +54,7 @@ impl Meaning {
             Meaning::Shared(_) => "a variable",
             Meaning::Lock(_) => "a lock",
             Meaning::Constant(..) => "a constant",
-            Meaning::Enumeration(_) => "a type",
+            Meaning::Enumeration(_) | Meaning::Structure(_) => "a type",
             Meaning::Event(_) => "an event",
             Meaning::Channel(_) => "a channel",
             Meaning::Procedure(_) => "a procedure",
@@ -100,6 +102,7 @@ impl<'a> Globals<'a> {
                     add(*name, Meaning::Unclear, name.span.end);
                     values.iter().for_each(|value| add(*value, Meaning::Unclear, value.span.end));
                 }
+                Item::Structure(structure) => add(structure.name, Meaning::Unclear, structure.span.end),
                 Item::Lock(declarator) => add(declarator.name, Meaning::Unclear, declarator.span.end),
                 Item::Event(name) => add(*name, Meaning::Unclear, name.span.end),
                 Item::Channel(channel) => add(channel.name, Meaning::Unclear, channel.span.end),

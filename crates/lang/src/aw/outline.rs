@@ -9,7 +9,7 @@
 
 use super::ast::{
     Binder, Block, Declarator, Expr, ExprKind, Initial, Item, Module, Name, Reference, Routine, RoutineKind,
-    Statement, StatementKind, Threads, TypeName,
+    Selector, Statement, StatementKind, Structure, Threads, TypeName,
 };
 use super::{lexer, parser};
 use crate::diagnostic::Diagnostics;
@@ -31,6 +31,8 @@ pub enum SymbolKind {
     Enumeration,
     /// A value of a type.
     Member,
+    /// A member of a structure.
+    Field,
     /// A lock.
     Lock,
     /// An event.
@@ -127,6 +129,12 @@ struct Scribe<'a> {
     text: &'a [u8],
     outline: Outline,
     globals: HashMap<&'a str, usize>,
+    /// The names around that mean threads, the innermost last.
+    spoken: Vec<(&'a str, &'a str)>,
+    /// The names of structures.
+    structures: BTreeSet<&'a str>,
+    /// The members of all structures, by name: which structure is meant depends on types.
+    fields: HashMap<&'a str, Vec<usize>>,
     /// Of the body that is looked at, the scopes, the innermost last.
     scopes: Vec<HashMap<&'a str, usize>>,
     /// The labels of each body, by the name of the body.
@@ -169,6 +177,7 @@ impl<'a> Scribe<'a> {
             TypeName::Int => "int".to_string(),
             TypeName::Range(low, high) => self.excerpt(low.span, high.span),
             TypeName::Named(name) => name.text.to_string(),
+            TypeName::Lock => "lock".to_string(),
         }
     }
 
@@ -178,7 +187,9 @@ impl<'a> Scribe<'a> {
             TypeName::Bool => "false".to_string(),
             TypeName::Int => "0".to_string(),
             TypeName::Range(low, _) => self.excerpt(low.span, low.span),
+            TypeName::Named(name) if self.structures.contains(name.text) => "the first values".to_string(),
             TypeName::Named(name) => format!("the first value of {}", name.text),
+            TypeName::Lock => "free".to_string(),
         }
     }
 
@@ -196,9 +207,7 @@ impl<'a> Scribe<'a> {
     }
 
     fn variable(&self, prefix: &str, ty: &TypeName<'a>, declarator: &Declarator<'a>) -> String {
-        let length =
-            declarator.length.as_ref().map(|length| format!("[{}]", self.excerpt(length.span, length.span)));
-        let name = format!("{prefix}{} {}{}", self.ty(ty), declarator.name.text, length.unwrap_or_default());
+        let name = format!("{prefix}{} {}{}", self.ty(ty), declarator.name.text, self.lengths(declarator));
         match &declarator.initial {
             Some(Initial::One(value)) => format!("{name} = {}", self.excerpt(value.span, value.span)),
             Some(Initial::Each(_, span)) => format!("{name} = {}", self.excerpt(*span, *span)),
@@ -228,11 +237,10 @@ impl<'a> Scribe<'a> {
                     self.global(*member, SymbolKind::Member, member.span, detail);
                 }
             }
+            Item::Structure(structure) => self.declare_structure(structure),
             Item::Lock(declarator) => {
-                let length =
-                    declarator.length.as_ref().map(|it| format!("[{}]", self.excerpt(it.span, it.span)));
-                let detail =
-                    format!("lock {}{}; // initially free", declarator.name.text, length.unwrap_or_default());
+                let lengths = self.lengths(declarator);
+                let detail = format!("lock {}{lengths}; // initially free", declarator.name.text);
                 self.global(declarator.name, SymbolKind::Lock, declarator.span, detail);
             }
             Item::Event(name) => {
@@ -256,8 +264,31 @@ impl<'a> Scribe<'a> {
         }
     }
 
+    fn lengths(&self, declarator: &Declarator<'a>) -> String {
+        let lengths = declarator.lengths.iter();
+        lengths.map(|length| format!("[{}]", self.excerpt(length.span, length.span))).collect()
+    }
+
+    fn declare_structure(&mut self, structure: &Structure<'a>) {
+        let name = structure.name;
+        self.structures.insert(name.text);
+        let detail = format!("struct {}", self.excerpt(structure.span, structure.span));
+        self.global(name, SymbolKind::Enumeration, structure.span, detail);
+        for (ty, declarators) in &structure.members {
+            for declarator in declarators {
+                let (member, lengths) = (declarator.name, self.lengths(declarator));
+                let detail = format!("{} {}{lengths}; // of struct {}", self.ty(ty), member.text, name.text);
+                let number = self.symbol(member, SymbolKind::Field, declarator.span, detail);
+                self.fields.entry(member.text).or_default().push(number);
+            }
+        }
+    }
+
     fn declare_routine(&mut self, routine: &Routine<'a>) {
-        let parameters = routine.parameters.iter().map(|it| format!("{} {}", self.ty(&it.ty), it.name.text));
+        let parameters = routine.parameters.iter().map(|it| {
+            let reference = if it.reference { "ref " } else { "" };
+            format!("{reference}{} {}", self.ty(&it.ty), it.name.text)
+        });
         let parameters: Vec<String> = parameters.collect();
         let name = routine.name.text;
         let (kind, detail) = match &routine.kind {
@@ -305,6 +336,12 @@ impl<'a> Scribe<'a> {
                 declarators.iter().for_each(|declarator| self.in_declarator(declarator));
             }
             Item::Lock(declarator) => self.in_declarator(declarator),
+            Item::Structure(structure) => {
+                for (ty, declarators) in &structure.members {
+                    self.in_type(ty);
+                    declarators.iter().for_each(|declarator| self.in_declarator(declarator));
+                }
+            }
             Item::Constant(_, expr) | Item::Never(_, expr, _) | Item::Predicate(expr) => self.in_expr(expr),
             Item::Eventually(eventually) => self.in_label(eventually.thread, eventually.label),
             Item::Channel(channel) => {
@@ -369,20 +406,21 @@ impl<'a> Scribe<'a> {
 
     fn in_type(&mut self, ty: &TypeName<'a>) {
         match ty {
-            TypeName::Bool | TypeName::Int => {}
+            TypeName::Bool | TypeName::Int | TypeName::Lock => {}
             TypeName::Range(low, high) => [low, high].into_iter().for_each(|expr| self.in_expr(expr)),
             TypeName::Named(name) => self.global_name(*name),
         }
     }
 
     fn in_declarator(&mut self, declarator: &Declarator<'a>) {
-        if let Some(length) = &declarator.length {
-            self.in_expr(length);
-        }
-        match &declarator.initial {
-            Some(Initial::One(value)) => self.in_expr(value),
-            Some(Initial::Each(values, _)) => values.iter().for_each(|value| self.in_expr(value)),
-            None => {}
+        declarator.lengths.iter().for_each(|length| self.in_expr(length));
+        declarator.initial.iter().for_each(|initial| self.in_initial(initial));
+    }
+
+    fn in_initial(&mut self, initial: &Initial<'a>) {
+        match initial {
+            Initial::One(value) => self.in_expr(value),
+            Initial::Each(values, _) => values.iter().for_each(|value| self.in_initial(value)),
         }
     }
 
@@ -447,7 +485,10 @@ impl<'a> Scribe<'a> {
             StatementKind::Acquire(reference) | StatementKind::Release(reference) => {
                 self.reference(reference)
             }
-            StatementKind::Spawn(name) | StatementKind::Wait(name) | StatementKind::Broadcast(name) => {
+            StatementKind::Spawn(name)
+            | StatementKind::Wait(name)
+            | StatementKind::Broadcast(name)
+            | StatementKind::Signal(name) => {
                 self.global_name(*name);
             }
             StatementKind::Error
@@ -460,7 +501,35 @@ impl<'a> Scribe<'a> {
 
     fn reference(&mut self, reference: &Reference<'a>) {
         self.name(reference.name);
-        reference.index.iter().for_each(|index| self.in_expr(index));
+        self.selected(&reference.selectors);
+    }
+
+    /// `p.x`, where `p` is one of some threads.
+    fn local_of_thread(&mut self, name: Name<'a>, selectors: &[Selector<'a>]) {
+        let threads = self.spoken.iter().rev().find(|(bound, _)| *bound == name.text);
+        let (Some((_, threads)), [Selector::Member(local), ..]) = (threads, selectors) else { return };
+        let within = self.globals.get(threads).copied();
+        let is_it = |symbol: &Symbol| {
+            symbol.kind == SymbolKind::Local && symbol.name == local.text && symbol.within == within
+        };
+        let meant = self.outline.symbols.iter().enumerate().filter(|(_, symbol)| is_it(symbol));
+        let meant: Vec<usize> = meant.map(|(number, _)| number).collect();
+        if !meant.is_empty() {
+            self.outline.uses.push((local.span, meant));
+        }
+    }
+
+    fn selected(&mut self, selectors: &[Selector<'a>]) {
+        for selector in selectors {
+            match selector {
+                Selector::Index(index) => self.in_expr(index),
+                Selector::Member(member) => {
+                    if let Some(meant) = self.fields.get(member.text) {
+                        self.outline.uses.push((member.span, meant.clone()));
+                    }
+                }
+            }
+        }
     }
 
     /// Does something where a name is bound.
@@ -479,24 +548,35 @@ impl<'a> Scribe<'a> {
         match &expr.kind {
             ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Any | ExprKind::This => {}
             ExprKind::Name(name) => self.name(*name),
-            ExprKind::Element(name, index) => {
+            ExprKind::Part(name, selectors) => {
                 self.name(*name);
-                self.in_expr(index);
+                self.local_of_thread(*name, selectors);
+                self.selected(selectors);
             }
             ExprKind::At(routine, label) => self.in_label(*routine, *label),
             // Which thread's variable it is, is not said; any with that name.
-            ExprKind::Other(name, index) => {
+            ExprKind::Other(name, selectors) => {
                 let local = |symbol: &Symbol| symbol.kind == SymbolKind::Local && symbol.name == name.text;
                 let meant = self.outline.symbols.iter().enumerate().filter(|(_, symbol)| local(symbol));
                 let meant: Vec<usize> = meant.map(|(number, _)| number).collect();
                 if !meant.is_empty() {
                     self.outline.uses.push((name.span, meant));
                 }
-                index.iter().for_each(|index| self.in_expr(index));
+                self.selected(selectors);
             }
             ExprKind::Call(name, arguments) => {
                 self.global_name(*name);
                 arguments.iter().for_each(|argument| self.in_expr(argument));
+            }
+            ExprKind::OfThreads(_, name, threads, body) => {
+                self.global_name(*threads);
+                self.scopes.push(HashMap::new());
+                let detail = format!("{} in {}", name.text, threads.text);
+                self.local(*name, SymbolKind::Constant, name.span, detail);
+                self.spoken.push((name.text, threads.text));
+                self.in_expr(body);
+                self.spoken.pop();
+                self.scopes.pop();
             }
             ExprKind::Quantified(_, binder, body) => self.bound(binder, |scribe| scribe.in_expr(body)),
             ExprKind::Unary(_, part) => self.in_expr(part),

@@ -24,9 +24,9 @@ type Parse<T> = Result<T, Reported>;
 
 /// Parses a text. What has errors is left out of the tree.
 pub(super) fn parse<'a>(text: &'a [u8], lexed: &'a Lexed, diagnostics: &mut Diagnostics) -> Module<'a> {
-    let (tokens, enumerations) = (&lexed.tokens, HashSet::new());
-    let mut parser = Parser { text, tokens, next: 0, depth: 0, diagnostics, complained: None, enumerations };
-    parser.enumerations = parser.enumerations();
+    let (tokens, types) = (&lexed.tokens, HashSet::new());
+    let mut parser = Parser { text, tokens, next: 0, depth: 0, diagnostics, complained: None, types };
+    parser.types = parser.declared_types();
     if text.len() > MAX_TEXT {
         let message = format!("expected a text of at most {MAX_TEXT} bytes, found {}", text.len());
         parser.error(Span::default(), message, None);
@@ -51,7 +51,7 @@ struct Parser<'a, 'd> {
     /// The token about which the last complaint was.
     complained: Option<usize>,
     /// The types that are declared somewhere.
-    enumerations: HashSet<&'a str>,
+    types: HashSet<&'a str>,
 }
 
 impl<'a> Parser<'a, '_> {

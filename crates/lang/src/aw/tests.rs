@@ -4,8 +4,11 @@ mod constructs;
 mod examples;
 mod format;
 mod hostile;
+mod lifted;
 mod lowering;
 mod meaning;
+mod parts;
+mod references;
 mod runs;
 mod syntax;
 
@@ -97,6 +100,7 @@ fn show_edge(program: &Program, location: &Location, edge: &allways_model::progr
         Op::Fork(_) => "fork".to_string(),
         Op::Wait(event) => format!("wait {}", program.events[event.index()]),
         Op::Broadcast(event) => format!("broadcast {}", program.events[event.index()]),
+        Op::Signal(event) => format!("signal {}", program.events[event.index()]),
     };
     format!("{op} -> {}", edge.to)
 }

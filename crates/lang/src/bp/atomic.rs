@@ -18,6 +18,7 @@ pub(super) fn check(program: &Program, meetings: &HashSet<LocationId>, diagnosti
                 _ if index == 0 && meetings.contains(&location) => "`sync`",
                 Op::Wait(_) => "`wait`",
                 Op::Broadcast(_) => "`broadcast`",
+                Op::Signal(_) => "`signal`",
                 Op::Fork(_) | Op::Spawn(..) => "the start of a thread",
                 Op::Call(callee, ..) if recursive[callee.index()] => "a recursive call",
                 _ => continue,

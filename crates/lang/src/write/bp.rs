@@ -80,7 +80,7 @@ fn check(program: &Program) -> Written<()> {
     }
     if let [_, second, ..] = &program.events[..] {
         let span = program.locations.iter().flat_map(|location| &location.edges).find_map(|edge| {
-            matches!(edge.op, Op::Wait(event) | Op::Broadcast(event) if event > EventId(0))
+            matches!(edge.op, Op::Wait(event) | Op::Broadcast(event) | Op::Signal(event) if event > EventId(0))
                 .then_some(edge.span)
         });
         let reason = format!("`{second}` is a second event, and a Boolean program has one");
@@ -101,7 +101,7 @@ fn inside_sections(program: &Program) -> Written<Vec<bool>> {
         }
         for edge in &program.locations[location].edges {
             match edge.op {
-                Op::Wait(_) | Op::Broadcast(_) | Op::Fork(_) | Op::Spawn(..) => {
+                Op::Wait(_) | Op::Broadcast(_) | Op::Signal(_) | Op::Fork(_) | Op::Spawn(..) => {
                     return refuse(edge.span, "an atomic section waits, wakes others, or starts a thread");
                 }
                 Op::AtomicEnd => {}

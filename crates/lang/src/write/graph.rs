@@ -64,7 +64,7 @@ pub(super) fn section(program: &Program, begin: LocationId) -> Written<Section> 
                 Op::Return(_) => {
                     return refuse(edge.span, "a procedure may or may not return inside an atomic section");
                 }
-                Op::Wait(_) | Op::Broadcast(_) | Op::Fork(_) | Op::Spawn(..) => {
+                Op::Wait(_) | Op::Broadcast(_) | Op::Signal(_) | Op::Fork(_) | Op::Spawn(..) => {
                     return refuse(edge.span, "an atomic section waits, wakes others, or starts a thread");
                 }
                 _ => todo.extend(successor(edge)),

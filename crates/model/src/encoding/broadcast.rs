@@ -1,7 +1,8 @@
 //! Broadcasts: all threads that wait for the event go on, in the same step.
 //!
 //! With a known number of threads this is exact. The mode counts those still to be woken, each goes on by a rule of its own,
-//! and who comes to a wait for the same event stands aside until all are woken.
+//! and who comes to a wait for the same event stands aside until all are woken. A signal is a broadcast by which at most one is to
+//! be woken, whichever goes on first.
 //!
 //! With any number of threads nobody knows how many wait. Then, in the midst of a broadcast, threads that wait go on one by
 //! one, and whoever does not wait may end it, be it too early; who stands aside settles some time later. These rules allow
@@ -52,7 +53,7 @@ impl Encoded {
     /// The event during whose broadcast a thread stands aside at this edge.
     pub(super) fn aside(&self, location: LocationId, edge: usize) -> Option<EventId> {
         match self.program.locations[location].edges[edge].op {
-            Op::Wait(event) | Op::Broadcast(event) => Some(event),
+            Op::Wait(event) | Op::Broadcast(event) | Op::Signal(event) => Some(event),
             _ => None,
         }
     }

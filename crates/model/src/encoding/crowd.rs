@@ -42,6 +42,9 @@ pub(super) fn cap(program: &Program, holders: bool, mixed: bool) -> Result<Value
         });
     }
     for edge in program.locations.iter().flat_map(|location| &location.edges) {
+        if let Op::Signal(_) = edge.op {
+            return refuse("any number of threads and a signal", edge.span);
+        }
         // Who stands aside meanwhile is counted too late.
         if let Op::Wait(event) | Op::Broadcast(event) = edge.op
             && program.waits_for(edge.to) == Some(event)

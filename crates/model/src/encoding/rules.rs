@@ -133,6 +133,10 @@ impl Encoded {
                     let waiting = mover.values[self.waiting(*event)];
                     self.woken(mover, (index, *event), (waiting, 0), rules);
                 }
+                Op::Signal(event) => {
+                    let waiting = mover.values[self.waiting(*event)];
+                    self.woken(mover, (index, *event), (waiting.min(1), 0), rules);
+                }
                 Op::Wait(_) => {}
                 Op::AtomicBegin if self.sections.contains(&edge.to) => self.enter(mover, edge, rules),
                 _ => {

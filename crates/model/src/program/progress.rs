@@ -69,16 +69,22 @@ pub fn wakes(
     if mover == other {
         return false;
     }
-    let place = |state: &State| {
-        state.threads[other].stack.iter().map(|frame| (frame.location, frame.calling)).collect::<Vec<_>>()
+    let place = |thread: usize, state: &State| {
+        state.threads[thread].stack.iter().map(|frame| (frame.location, frame.calling)).collect::<Vec<_>>()
     };
     let waits_for = before.threads[other].top().and_then(|top| program.waits_for(top.location));
-    let broadcast = before.threads[mover].top().and_then(|top| {
-        match program.locations[top.location].edges.get(edge).map(|edge| &edge.op) {
-            Some(Op::Broadcast(event)) => Some(*event),
-            _ => None,
+    let top = before.threads[mover].top();
+    let op = top.and_then(|top| program.locations[top.location].edges.get(edge)).map(|edge| &edge.op);
+    let broadcast = if let Some(Op::Broadcast(event)) = op { Some(*event) } else { None };
+    let signal = if let Some(Op::Signal(event)) = op { Some(*event) } else { None };
+    // Who waits once more at once is at the same place as before. If a signal moves nobody at all, it has woken one of those.
+    place(other, before) != place(other, after)
+        || waits_for.is_some() && waits_for == broadcast
+        || waits_for.is_some() && waits_for == signal && {
+            let top = before.threads[other].top().map(|top| top.location);
+            let again = top.is_some_and(|top| program.locations[top].edges[0].to == top);
+            let threads = 0..before.threads.len();
+            let stays = |thread: usize| thread == mover || place(thread, before) == place(thread, after);
+            again && threads.into_iter().all(stays)
         }
-    });
-    // Who waits once more at once is at the same place as before.
-    place(before) != place(after) || waits_for.is_some() && waits_for == broadcast
 }

@@ -165,6 +165,7 @@ fn expressions(op: &Op) -> Vec<&Expr> {
         | Op::AtomicEnd
         | Op::Fork(_)
         | Op::Wait(_)
-        | Op::Broadcast(_) => Vec::new(),
+        | Op::Broadcast(_)
+        | Op::Signal(_) => Vec::new(),
     }
 }

@@ -7,7 +7,7 @@
 //! A thread moves from the location of its topmost frame along one of the edges there. Threads interleave at every step,
 //! except that an atomic section is one step: whatever state it can be left in is a successor, found by trying everything
 //! inside; if it cannot be left, the step cannot be taken. A thread at a `wait` moves only when another one broadcasts,
-//! and then all that wait for the event move in that same step.
+//! and then all that wait for the event move in that same step; or when another one signals, and then one of them does.
 
 use super::expression::{Choices, NoValue, Scope, element};
 use super::{
@@ -452,6 +452,19 @@ pub(super) fn take(
                 if program.waits_for(top.location) == Some(*event) {
                     top.location = program.locations[top.location].edges[0].to;
                 }
+            }
+            go(&mut next, thread, edge.to);
+        }
+        Op::Signal(event) => {
+            let waits = |other: &usize| {
+                let top = state.threads[*other].top().map(|top| top.location);
+                *other != thread && top.is_some_and(|top| program.waits_for(top) == Some(*event))
+            };
+            let waiting: Vec<usize> = (0..state.threads.len()).filter(waits).collect();
+            if !waiting.is_empty() {
+                let woken = waiting[choices.choose(0, waiting.len() as Value - 1) as usize];
+                let to = next.threads[woken].top().map(|top| program.locations[top.location].edges[0].to);
+                to.into_iter().for_each(|to| go(&mut next, woken, to));
             }
             go(&mut next, thread, edge.to);
         }

@@ -207,7 +207,9 @@ impl Translation<'_> {
                 self.post(procedure, at, (body, arguments), to, span);
             }
             Op::Acquire(_) | Op::Release(_) => return self.refused("a lock", span),
-            Op::Fork(_) | Op::Wait(_) | Op::Broadcast(_) => return self.refused("a thread", span),
+            Op::Fork(_) | Op::Wait(_) | Op::Broadcast(_) | Op::Signal(_) => {
+                return self.refused("a thread", span);
+            }
         }
         Ok(())
     }

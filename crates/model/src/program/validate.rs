@@ -177,7 +177,7 @@ impl Program {
                 ensure(location.edges.len() == 1, span, || "a wait stands beside something else".into())?;
                 ensure(event.index() < self.events.len(), span, || "no such event".into())
             }
-            Op::Broadcast(event) => {
+            Op::Broadcast(event) | Op::Signal(event) => {
                 ensure(event.index() < self.events.len(), span, || "no such event".into())
             }
         }

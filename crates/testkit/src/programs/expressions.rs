@@ -17,7 +17,8 @@ impl Generator {
     /// The variables of some sort that can be used.
     pub(super) fn visible(&self, body: &Body, suits: impl Fn(&Variable) -> bool) -> Vec<Variable> {
         let all: Vec<&Variable> = self.shared.iter().chain(&body.locals).collect();
-        let hidden = |index: usize| all[index + 1..].iter().any(|later| later.name == all[index].name);
+        let same = |one: &Variable, other: &Variable| one.name == other.name && one.member == other.member;
+        let hidden = |index: usize| all[index + 1..].iter().any(|later| same(later, all[index]));
         let seen = (0..all.len()).filter(|&index| !hidden(index)).map(|index| all[index]);
         seen.filter(|variable| suits(variable)).cloned().collect()
     }
@@ -26,11 +27,22 @@ impl Generator {
     fn readable(&mut self, body: &Body, suits: impl Fn(&Variable) -> bool) -> Option<(String, Type)> {
         let all = self.visible(body, suits);
         let variable = self.pick(&all)?;
-        let name = match variable.length {
-            None => variable.name,
-            Some(length) => format!("{}[{}]", variable.name, self.index(body, length)),
+        Some((self.part(body, &variable), variable.ty))
+    }
+
+    /// A variable, or a part of one.
+    pub(super) fn part(&mut self, body: &Body, variable: &Variable) -> String {
+        let Some(length) = variable.length else { return variable.name.clone() };
+        let index = self.index(body, length);
+        let column = match variable.columns {
+            // The second index makes no choices.
+            Some(columns) => match self.index(body, columns) {
+                index if index.contains('*') => "[0]".to_string(),
+                index => format!("[{index}]"),
+            },
+            None => String::new(),
         };
-        Some((name, variable.ty))
+        format!("{}[{index}]{column}{}", variable.name, variable.member)
     }
 
     /// An index of an array of this length.
@@ -93,12 +105,24 @@ impl Generator {
         let (low, high) = (self.rng.i64(0..=1), self.rng.i64(1..=2));
         let name = format!("{COUNTED}q{depth}");
         let mut inside = body.clone();
-        inside.locals.push(Variable { name: name.clone(), ty: Type::Range(low, high), length: None });
+        inside.locals.push(Variable::plain(name.clone(), Type::Range(low, high), None));
         let part = self.condition(&inside, depth - 1);
         match self.rng.u8(0..3) {
             0 => format!("forall {name} in {low}..{high}: {part}"),
             1 => format!("exists {name} in {low}..{high}: {part}"),
             _ => format!("(count {name} in {low}..{high}: {part}) >= {}", self.rng.i64(1..=2)),
+        }
+    }
+
+    /// Something that is said of a local variable of threads.
+    pub(super) fn said_of(&mut self, threads: &str, variable: &Variable) -> String {
+        let index = variable.length.map_or(String::new(), |length| format!("[{}]", self.rng.i64(0..length)));
+        let value = self.constant_of(variable.ty);
+        let part = format!("k.{}{index} == {value}", variable.name);
+        match self.rng.u8(0..3) {
+            0 => format!("(forall k in {threads}: {part})"),
+            1 => format!("(exists k in {threads}: {part})"),
+            _ => format!("(count k in {threads}: {part}) >= {}", self.rng.i64(1..=2)),
         }
     }
 

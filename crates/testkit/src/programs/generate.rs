@@ -14,7 +14,8 @@ pub enum Mode {
     /// Threads, with all that they can use but for what stands for something else.
     Threads,
     /// Threads that also use what can be written otherwise: `for`, quantifiers, `cas` and its kin, values of arrays, channels,
-    /// ways out of `atomic`, and `self` in procedures.
+    /// structures, arrays of two dimensions, references, signals, local variables in properties, ways out of `atomic`, and `self` in
+    /// procedures.
     Short,
     /// Threads with Boolean variables and what Boolean programs have: no arrays, locks, `self` or `at`.
     Boolean,
@@ -51,6 +52,17 @@ pub(super) struct Variable {
     pub name: String,
     pub ty: Type,
     pub length: Option<i64>,
+    /// Of an array of two dimensions, how many columns it has.
+    pub columns: Option<i64>,
+    /// What comes after the index: of an array of structures, the member.
+    pub member: &'static str,
+}
+
+impl Variable {
+    /// A variable, or an array of one dimension.
+    pub fn plain(name: String, ty: Type, length: Option<i64>) -> Variable {
+        Variable { name, ty, length, columns: None, member: "" }
+    }
 }
 
 /// A procedure or a task.
@@ -58,10 +70,15 @@ pub(super) struct Variable {
 pub(super) struct Routine {
     pub name: String,
     pub parameters: Vec<Type>,
+    /// The type of a parameter that stands for a variable.
+    pub reference: Option<Type>,
     pub result: Option<Type>,
     /// Whether it can be called in an atomic section: it calls nothing, contains no such section and lets nobody else run.
     pub plain: bool,
 }
+
+/// The name of a parameter that stands for a variable.
+pub(super) const REFERENCE: &str = "z0";
 
 pub(super) struct Generator {
     pub rng: Rng,
@@ -86,6 +103,10 @@ pub(super) struct Generator {
     pub asserts: bool,
     /// Whether values may not fit, locks be released by others, and so on.
     pub risky: bool,
+    /// Local variables of threads of which properties may speak, and the threads.
+    pub spoken: Vec<(String, Variable)>,
+    /// Those of which they may not, since there are several of the name.
+    pub twice: Vec<(String, Variable)>,
     /// Labels, and the routines in which they stand.
     pub labels: Vec<(String, String)>,
 }
@@ -109,6 +130,8 @@ impl Generator {
             spawned: None,
             asserts,
             risky,
+            spoken: Vec::new(),
+            twice: Vec::new(),
             labels: Vec::new(),
         }
     }
@@ -157,6 +180,9 @@ impl Generator {
         for number in 0..self.rng.usize(1..=3) {
             self.shared_variable(number);
         }
+        if self.mode == Mode::Short {
+            self.shared_parts();
+        }
         self.synchronisation();
         for number in 0..self.rng.usize(0..=2) {
             let routine = self.signature(format!("f{number}"), true);
@@ -190,7 +216,46 @@ impl Generator {
         };
         let brackets = length.map_or(String::new(), |length| format!("[{length}]"));
         let _ = writeln!(self.text, "shared {ty_name} {name}{brackets}{initial};");
-        self.shared.push(Variable { name, ty, length });
+        self.shared.push(Variable::plain(name, ty, length));
+    }
+
+    /// Structures and arrays of two dimensions, sometimes.
+    fn shared_parts(&mut self) {
+        if self.once_in(3) {
+            let (x, y) = (self.type_of_value(), self.type_of_value());
+            let _ = writeln!(self.text, "struct S {{ {} x; {} y; }}", x.name(), y.name());
+            let (one, many) = (self.rng.bool(), self.rng.bool());
+            if one || !many {
+                let values = match self.once_in(2) {
+                    true => format!(" = {{{}, {}}}", self.constant_of(x), self.constant_of(y)),
+                    false => String::new(),
+                };
+                let _ = writeln!(self.text, "shared S r0{values};");
+                self.shared.push(Variable::plain("r0.x".to_string(), x, None));
+                self.shared.push(Variable::plain("r0.y".to_string(), y, None));
+            }
+            if many {
+                self.text += "shared S q0[2];\n";
+                let part = |ty, member| Variable { member, ..Variable::plain("q0".to_string(), ty, Some(2)) };
+                self.shared.extend([part(x, ".x"), part(y, ".y")]);
+            }
+        }
+        if self.once_in(4) {
+            let ty = self.type_of_value();
+            let initial = match self.rng.u8(0..3) {
+                0 => format!(
+                    " = {{{}, {{{}, {}}}}}",
+                    self.constant_of(ty),
+                    self.constant_of(ty),
+                    self.constant_of(ty)
+                ),
+                1 => format!(" = {}", self.constant_of(ty)),
+                _ => String::new(),
+            };
+            let _ = writeln!(self.text, "shared {} d0[2][2]{initial};", ty.name());
+            let rows = Variable::plain("d0".to_string(), ty, Some(2));
+            self.shared.push(Variable { columns: Some(2), ..rows });
+        }
     }
 
     fn synchronisation(&mut self) {
@@ -215,7 +280,12 @@ impl Generator {
     fn signature(&mut self, name: String, results: bool) -> Routine {
         let parameters = (0..self.rng.usize(0..=2)).map(|_| self.type_of_value()).collect();
         let result = (results && self.once_in(2)).then(|| self.type_of_value());
-        Routine { name, parameters, result, plain: self.once_in(3) }
+        let mut reference = None;
+        if self.mode == Mode::Short && results && self.once_in(3) {
+            let shared = self.shared.clone();
+            reference = self.pick(&shared).filter(|variable| variable.columns.is_none()).map(|of| of.ty);
+        }
+        Routine { name, parameters, reference, result, plain: self.once_in(3) }
     }
 
     fn threads(&mut self) {
@@ -286,7 +356,11 @@ impl Generator {
         for (number, ty) in routine.parameters.iter().enumerate() {
             let name = format!("p{number}");
             parameters.push(format!("{} {name}", ty.name()));
-            body.locals.push(Variable { name, ty: *ty, length: None });
+            body.locals.push(Variable::plain(name, *ty, None));
+        }
+        if let Some(ty) = routine.reference {
+            parameters.push(format!("ref {} {REFERENCE}", ty.name()));
+            body.locals.push(Variable::plain(REFERENCE.to_string(), ty, None));
         }
         let result = routine.result.map_or(String::new(), |ty| format!(" : {}", ty.name()));
         let _ = writeln!(self.text, "{keyword} {}({}){result} {{", routine.name, parameters.join(", "));
@@ -308,6 +382,16 @@ impl Generator {
                     None => String::new(),
                 };
                 parts.push(format!("at({place}){other} >= {least}"));
+            }
+            let once = |spoken: &&(String, Variable)| {
+                self.twice.iter().all(|twice| (&twice.0, &twice.1.name) != (&spoken.0, &spoken.1.name))
+            };
+            let spoken: Vec<(String, Variable)> = match self.mode {
+                Mode::Short => self.spoken.iter().filter(once).cloned().collect(),
+                _ => Vec::new(),
+            };
+            if let Some((threads, variable)) = self.pick(&spoken).filter(|_| self.once_in(2)) {
+                parts.push(self.said_of(&threads, &variable));
             }
             while parts.len() < 2 {
                 parts.push(self.operand(&Body::property(), 1));

@@ -131,7 +131,10 @@ fn is_stuck(program: &Program, states: &[State], graph: &[Vec<Step>], from: usiz
             let mover = states[state].threads[step.thread].stack.last().map(|top| top.location);
             let op = mover.map(|location| &program.locations[location].edges[step.edge].op);
             let woken = matches!(op, Some(Op::Broadcast(event)) if Some(*event) == waits_for);
-            if step.thread == thread || woken {
+            // Who waits once more at once may have been woken, too.
+            let signalled = matches!(op, Some(Op::Signal(event)) if Some(*event) == waits_for)
+                && (top(step.to) != top(state) || program.locations[location].edges[0].to == location);
+            if step.thread == thread || woken || signalled {
                 return false;
             }
             if seen.insert(step.to) {

@@ -1,6 +1,6 @@
 //! Random programs: statements.
 
-use super::generate::{Generator, Mode, Routine, Type, Variable};
+use super::generate::{Generator, Mode, REFERENCE, Routine, Type, Variable};
 use std::fmt::Write;
 
 /// Where a statement stands.
@@ -52,7 +52,7 @@ impl Body {
 pub(super) const COUNTED: char = 'i';
 
 /// The kinds of statements, and how often they occur.
-const KINDS: [(&str, u32); 32] = [
+const KINDS: [(&str, u32); 33] = [
     ("assign", 24),
     ("parallel", 5),
     ("any", 4),
@@ -77,6 +77,7 @@ const KINDS: [(&str, u32); 32] = [
     ("spawn", 6),
     ("wait", 6),
     ("broadcast", 6),
+    ("signal", 6),
     ("call", 26),
     ("return", 2),
     ("declare", 8),
@@ -201,6 +202,7 @@ impl Generator {
             "spawn" if body.procedure && self.mode == Mode::Boolean => false,
             "spawn" => self.spawned.as_ref().is_some_and(|name| *name != body.name) && !apart,
             "wait" | "broadcast" => self.event.is_some() && !apart,
+            "signal" => self.event.is_some() && !apart && self.mode == Mode::Short,
             "call" => self.callable(body).next().is_some(),
             "return" => body.depth > 0 && (!body.atomic || self.mode == Mode::Short),
             "post" => body.posts > 0 && !apart,
@@ -212,7 +214,21 @@ impl Generator {
 
     fn callable<'a>(&'a self, body: &Body) -> impl Iterator<Item = &'a Routine> {
         let (atomic, none) = (body.atomic, body.plain);
-        self.procedures.iter().filter(move |procedure| !none && (procedure.plain || !atomic))
+        let referable =
+            |routine: &&Routine| routine.reference.is_none_or(|ty| !self.referable(body, ty).is_empty());
+        let callable: Vec<&Routine> = self.procedures.iter().filter(referable).collect();
+        callable.into_iter().filter(move |procedure| !none && (procedure.plain || !atomic))
+    }
+
+    /// What a reference to a type can stand for: a shared variable, or what the procedure was given itself.
+    fn referable(&self, body: &Body, ty: Type) -> Vec<Variable> {
+        let shared = |variable: &&Variable| {
+            body.locals.iter().all(|local| local.name != variable.name) && variable.columns.is_none()
+        };
+        let mut all: Vec<Variable> = self.shared.iter().filter(shared).cloned().collect();
+        all.extend(body.locals.iter().filter(|local| local.name == REFERENCE).cloned());
+        all.retain(|variable| variable.ty == ty);
+        all
     }
 
     fn simple(&mut self, body: &mut Body, kind: &str) -> String {
@@ -227,7 +243,9 @@ impl Generator {
                 // The same variable twice is an error; elements of an array may turn out to be the same.
                 let base = |place: &str| place.split('[').next().map(str::to_string);
                 let fixed = |place: &str| !place.contains("[g") && !place.contains("[self");
-                if base(&first) == base(&second) && fixed(&first) && fixed(&second) {
+                // What a reference stands for may be anything.
+                let open = first == REFERENCE || second == REFERENCE;
+                if open || base(&first) == base(&second) && fixed(&first) && fixed(&second) {
                     return "skip;".to_string();
                 }
                 let (left, right) = (self.fitting(body, first_ty), self.fitting(body, second_ty));
@@ -245,7 +263,7 @@ impl Generator {
             }
             "acquire" | "release" => format!("{kind}({});", self.lock_place(body)),
             "spawn" => format!("spawn {};", self.spawned.clone().unwrap_or_default()),
-            "wait" | "broadcast" => format!("{kind} {};", self.event.clone().unwrap_or_default()),
+            "wait" | "broadcast" | "signal" => format!("{kind} {};", self.event.clone().unwrap_or_default()),
             // Most recursion has an end.
             "call" if body.procedure && !self.once_in(3) => {
                 format!("if ({}) {{ {} }}", self.condition(body, 1), self.call(body))
@@ -276,11 +294,7 @@ impl Generator {
     fn place(&mut self, body: &Body, suits: impl Fn(Type) -> bool) -> (String, Type) {
         let all = self.writable(body, suits);
         let variable = self.pick(&all).expect("there is a variable of a finite type");
-        let name = match variable.length {
-            None => variable.name,
-            Some(length) => format!("{}[{}]", variable.name, self.index(body, length)),
-        };
-        (name, variable.ty)
+        (self.part(body, &variable), variable.ty)
     }
 
     /// The variables of some type that can be written.
@@ -332,6 +346,7 @@ impl Generator {
         let base = |place: &str| place.split('[').next().map(str::to_string);
         match self.place(body, |ty| ty == result).0 {
             target if base(&target) == base(&place) => format!("{call};"),
+            target if target == REFERENCE || place == REFERENCE => format!("{call};"),
             target => format!("{target} = {call};"),
         }
     }
@@ -355,7 +370,8 @@ impl Generator {
         }
         let base = |place: &str| place.split('[').next().map(str::to_string);
         let results = self.writable(body, |ty| ty == Type::Bool);
-        match self.pick(&results).filter(|target| target.length.is_none()) {
+        let open = |target: &Variable| target.name == REFERENCE || place == REFERENCE;
+        match self.pick(&results).filter(|target| target.length.is_none() && !open(target)) {
             Some(target) if base(&place).as_ref() != Some(&target.name) => {
                 format!("{} = {call};", target.name)
             }
@@ -372,7 +388,15 @@ impl Generator {
     }
 
     fn application(&mut self, body: &Body, routine: &Routine) -> String {
-        let arguments: Vec<String> = routine.parameters.iter().map(|ty| self.fitting(body, *ty)).collect();
+        let mut arguments: Vec<String> =
+            routine.parameters.iter().map(|ty| self.fitting(body, *ty)).collect();
+        if let Some(ty) = routine.reference {
+            let all = self.referable(body, ty);
+            match self.pick(&all) {
+                Some(variable) => arguments.push(self.part(body, &variable)),
+                None => unreachable!("such procedures are not called"),
+            }
+        }
         format!("{}({})", routine.name, arguments.join(", "))
     }
 
@@ -404,6 +428,14 @@ impl Generator {
         let risky = std::mem::replace(&mut self.risky, false);
         for _ in 0..if self.once_in(4) { 2 } else { 1 } {
             let length = (self.mode != Mode::Boolean && self.once_in(5)).then_some(2);
+            if self.mode == Mode::Short && self.once_in(8) {
+                body.declared += 1;
+                let name = format!("d{}", body.declared);
+                declarators.push(format!("{name}[2][2] = {}", self.constant_of(ty)));
+                let rows = Variable::plain(name, ty, Some(2));
+                body.locals.push(Variable { columns: Some(2), ..rows });
+                continue;
+            }
             let name = self.new_name(body);
             let values = length.and_then(|_| self.values_of_array(ty));
             let initial = match self.rng.u8(0..6) {
@@ -419,7 +451,15 @@ impl Generator {
             };
             let brackets = length.map_or(String::new(), |length| format!("[{length}]"));
             declarators.push(format!("{name}{brackets}{initial}"));
-            body.locals.push(Variable { name, ty, length });
+            if body.has_self && !body.procedure {
+                // Of those that a body declares twice, properties cannot tell which is meant.
+                let same = |(of, variable): &(String, Variable)| *of == body.name && variable.name == name;
+                match self.spoken.iter().find(|spoken| same(spoken)).cloned() {
+                    Some(twice) => self.twice.push(twice),
+                    None => self.spoken.push((body.name.clone(), Variable::plain(name.clone(), ty, length))),
+                }
+            }
+            body.locals.push(Variable::plain(name, ty, length));
         }
         self.risky = risky;
         format!("{} {};", ty.name(), declarators.join(", "))
@@ -428,7 +468,11 @@ impl Generator {
     /// A name for a local variable, sometimes that of another one further out.
     fn new_name(&mut self, body: &mut Body) -> String {
         let (outer, inner) = body.locals.split_at(body.outer);
-        let hidden = self.shared.iter().chain(outer).map(|variable| variable.name.clone());
+        // What has parts is not hidden, so that its name means the same everywhere.
+        let whole = |variable: &&Variable| {
+            variable.columns.is_none() && variable.member.is_empty() && !variable.name.contains('.')
+        };
+        let hidden = self.shared.iter().chain(outer).filter(whole).map(|variable| variable.name.clone());
         let hidden: Vec<String> =
             hidden.filter(|name| inner.iter().all(|variable| variable.name != *name)).collect();
         if let Some(name) = self.pick(&hidden).filter(|_| self.once_in(8)) {
@@ -454,11 +498,8 @@ impl Generator {
             "for" => {
                 body.declared += 1;
                 let (low, high) = (self.rng.i64(-1..=1), self.rng.i64(1..=2));
-                counted = Some(Variable {
-                    name: format!("{COUNTED}{}", body.declared),
-                    ty: Type::Range(low, high),
-                    length: None,
-                });
+                let name = format!("{COUNTED}{}", body.declared);
+                counted = Some(Variable::plain(name, Type::Range(low, high), None));
                 format!("for {COUNTED}{} in {low}..{high} {{", body.declared)
             }
             "block" => "{".to_string(),

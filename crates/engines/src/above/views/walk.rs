@@ -208,7 +208,7 @@ impl Walk<'_> {
                 }
             }
             Op::Fork(_) => return unsupported("a thread that is a copy"),
-            Op::Wait(_) | Op::Broadcast(_) => return unsupported("an event"),
+            Op::Wait(_) | Op::Broadcast(_) | Op::Signal(_) => return unsupported("an event"),
         }
         Ok(true)
     }

@@ -246,7 +246,7 @@ impl<'p> Steps<'p> {
                     }
                 }
             }
-            Op::Wait(_) | Op::Beyond | Op::Acquire(_) | Op::Release(_) => return Ok(()),
+            Op::Wait(_) | Op::Signal(_) | Op::Beyond | Op::Acquire(_) | Op::Release(_) => return Ok(()),
         }
         action.choices = choices;
         if let Some(when) = wrong {

@@ -416,7 +416,7 @@ impl<'p> Steps<'p> {
             }
             Op::Error => fails = Some((always, Wrong::Error)),
             Op::NoResult => fails = Some((always, Wrong::NoResult)),
-            Op::Beyond | Op::Wait(_) => possible = evaluation.bits.truth(false),
+            Op::Beyond | Op::Wait(_) | Op::Signal(_) => possible = evaluation.bits.truth(false),
             Op::Assign(places, values, constraint) => {
                 let values: Vec<Val> = values.iter().map(|expr| evaluation.value(expr, &scope)).collect();
                 store(&mut evaluation, &mut next, thread, places, &values, &scope);

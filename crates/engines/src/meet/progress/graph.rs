@@ -234,7 +234,7 @@ pub fn reaches_others(program: &Program) -> bool {
     mixed
         || edges.any(|edge| {
             let given = |target: &Target| matches!(target, Target::Others(_));
-            matches!(edge.op, Op::Broadcast(_) | Op::Spawn(..) | Op::Fork(_))
+            matches!(edge.op, Op::Broadcast(_) | Op::Signal(_) | Op::Spawn(..) | Op::Fork(_))
                 || edge.op.places().iter().any(|place| given(&place.target))
         })
 }

@@ -63,6 +63,7 @@ impl Piece<'_> {
             ("{", "}") => false,
             ("{", _) if before.role == Role::ArrayBrace => false,
             (_, "}") if self.role == Role::ArrayBrace => false,
+            ("]", "[") => false,
             (_, "[") => before.role != Role::Operand,
             ("at" | "acquire" | "release", "(") => false,
             (_, "(") => before.role != Role::Operand,
@@ -104,8 +105,8 @@ struct Tail<'a> {
     depth: usize,
     /// Of the quantifiers whose colon is to come, how many brackets were open.
     quantifiers: Vec<usize>,
-    /// Whether the values of an array are open.
-    values: bool,
+    /// How many braces around the values of an array are open.
+    values: usize,
 }
 
 impl<'a> Tail<'a> {
@@ -121,11 +122,14 @@ impl<'a> Tail<'a> {
                 Role::LabelColon
             }
             (Kind::Symbol, ":") if self.after_label() => Role::LabelColon,
-            (Kind::Symbol, "{") if matches!(self.last[1], Some((Role::Symbol, "="))) => {
-                self.values = true;
+            (Kind::Symbol, "{") if self.values > 0 || matches!(self.last[1], Some((Role::Symbol, "="))) => {
+                self.values += 1;
                 Role::ArrayBrace
             }
-            (Kind::Symbol, "}") if std::mem::take(&mut self.values) => Role::ArrayBrace,
+            (Kind::Symbol, "}") if self.values > 0 => {
+                self.values -= 1;
+                Role::ArrayBrace
+            }
             (Kind::Name, "in") if matches!(self.last[1], Some((Role::Operand, _))) => {
                 if matches!(self.last[0], Some((_, "forall" | "exists" | "count"))) {
                     self.quantifiers.push(self.depth);

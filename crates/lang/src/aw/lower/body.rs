@@ -4,6 +4,7 @@ use super::super::ast::{Block, Name, Routine, RoutineKind, Statement, StatementK
 use super::super::suggest::quote;
 use super::callers::{ANY_NUMBER, TASKS};
 use super::flow::{Flow, Labelled, Point};
+use super::parts::{Base, Shape};
 use super::{Lowering, Mark, Owners, Summary};
 use allways_model::program::{
     Binary, Edge, Expr, Label, LocationId, Op, Place, Procedure, ProcedureId, Span, Target, Type, Variable,
@@ -22,9 +23,13 @@ pub(super) struct Body<'a> {
     pub fixed: Vec<bool>,
     /// Of each local variable, how deep the block is in which it is declared.
     depths: Vec<usize>,
-    scope: HashMap<&'a str, usize>,
+    /// What local variables are that are laid out as several, or in several dimensions; by the first one.
+    pub shapes: HashMap<usize, Shape>,
+    /// Names that stand for something else.
+    pub aliases: Vec<Alias<'a>>,
+    scope: HashMap<&'a str, Named>,
     /// What the names of the open blocks meant before.
-    hidden: Vec<(&'a str, Option<usize>)>,
+    hidden: Vec<(&'a str, Option<Named>)>,
     depth: usize,
     taken: HashSet<&'a str>,
     pub labels: HashMap<&'a str, BodyLabel>,
@@ -42,11 +47,32 @@ pub(super) struct Body<'a> {
     pub kept: Option<usize>,
     /// Whether this is the body of a procedure.
     pub procedure: bool,
+    /// Whether it is looked at without being one of a procedure: its references stand for nothing.
+    pub generic: bool,
+    /// Of the body of threads, its number and their name.
+    pub threads: Option<(usize, &'a str)>,
     /// Why `self` has no value.
     pub no_self: Option<&'static str>,
     pub summary: Summary,
     /// Where each statement starts, in the order of the text.
     pub starts: Vec<(Point, Span)>,
+}
+
+/// What a name in a body means.
+#[derive(Clone, Copy)]
+enum Named {
+    Local(usize),
+    Alias(usize),
+}
+
+/// A name that stands for something else.
+pub(super) struct Alias<'a> {
+    pub name: Name<'a>,
+    pub base: Base,
+    /// Whether it is read.
+    pub read: bool,
+    /// How deep the block is in which it is declared.
+    depth: usize,
 }
 
 /// A label of the body at hand.
@@ -68,7 +94,12 @@ pub(super) struct Loop {
 impl<'a> Body<'a> {
     /// The local variable that a name means.
     pub fn local(&self, name: &str) -> Option<usize> {
-        self.scope.get(name).copied()
+        if let Some(Named::Local(number)) = self.scope.get(name) { Some(*number) } else { None }
+    }
+
+    /// What a name stands for.
+    pub fn alias(&self, name: &str) -> Option<usize> {
+        if let Some(Named::Alias(number)) = self.scope.get(name) { Some(*number) } else { None }
     }
 
     /// The names in scope.
@@ -76,11 +107,22 @@ impl<'a> Body<'a> {
         self.scope.keys().copied()
     }
 
-    /// The variable of this name in the innermost block.
-    pub fn in_this_block(&self, name: &str) -> Option<&Variable> {
-        self.local(name)
-            .filter(|&number| self.depths[number] == self.depth)
-            .map(|number| &self.locals[number])
+    /// Where what has this name in the innermost block is declared.
+    fn in_this_block(&self, name: &str) -> Option<Span> {
+        match *self.scope.get(name)? {
+            Named::Local(number) => (self.depths[number] == self.depth).then(|| self.locals[number].span),
+            Named::Alias(number) => {
+                let alias = &self.aliases[number];
+                (alias.depth == self.depth).then_some(alias.name.span)
+            }
+        }
+    }
+
+    /// Adds a name that stands for something else.
+    pub fn add_alias(&mut self, name: Name<'a>, base: Base) {
+        let named = Named::Alias(self.aliases.len());
+        self.aliases.push(Alias { name, base, read: false, depth: self.depth });
+        self.hidden.push((name.text, self.scope.insert(name.text, named)));
     }
 
     /// How many slots the local variables take so far.
@@ -99,8 +141,18 @@ impl<'a> Body<'a> {
         self.read.push(false);
         self.fixed.push(false);
         self.depths.push(self.depth);
-        self.hidden.push((name.text, self.scope.insert(name.text, number)));
+        self.hidden.push((name.text, self.scope.insert(name.text, Named::Local(number))));
         number
+    }
+
+    /// Adds a local variable for a part of the one before, which has no name of its own.
+    pub fn add_part(&mut self, span: Span, variable: Variable) -> usize {
+        self.locals.push(variable);
+        self.names.push(Name { text: "#part", span });
+        self.read.push(true);
+        self.fixed.push(false);
+        self.depths.push(self.depth);
+        self.locals.len() - 1
     }
 
     /// Opens a block. The result closes it.
@@ -125,12 +177,28 @@ impl<'a> Body<'a> {
 impl<'a> Lowering<'a, '_> {
     /// Makes a procedure of a routine.
     pub(super) fn lower_body(&mut self, number: usize, routine: &'a Routine<'a>) {
+        match routine.parameters.iter().any(|parameter| parameter.reference) {
+            true => self.check_body_with_references(number, routine),
+            false => self.lower_body_for(number, number, routine, &[]),
+        }
+    }
+
+    /// Makes a procedure of a routine whose references stand for these. `origin` is the number of the routine.
+    pub(super) fn lower_body_for(
+        &mut self,
+        number: usize,
+        origin: usize,
+        routine: &'a Routine<'a>,
+        references: &[Base],
+    ) {
         let head = &self.heads[number];
         self.body = Body {
             leading: true,
+            generic: number == origin && !references.is_empty(),
             result: head.result,
             has_result: head.has_result,
             procedure: matches!(routine.kind, RoutineKind::Procedure),
+            threads: matches!(routine.kind, RoutineKind::Thread(_)).then_some((number, routine.name.text)),
             no_self: match routine.kind {
                 RoutineKind::Thread(Threads::Any) => Some(ANY_NUMBER),
                 RoutineKind::Thread(_) | RoutineKind::Procedure => None,
@@ -138,7 +206,8 @@ impl<'a> Lowering<'a, '_> {
             },
             ..Body::default()
         };
-        for (index, parameter) in routine.parameters.iter().enumerate() {
+        let values = routine.parameters.iter().filter(|parameter| !parameter.reference);
+        for (index, parameter) in values.enumerate() {
             let ty = self.heads[number].parameters[index];
             self.declare_local(
                 parameter.name,
@@ -149,6 +218,7 @@ impl<'a> Lowering<'a, '_> {
             let names = self.names_of(&parameter.ty);
             self.body.locals.last_mut().into_iter().for_each(|variable| variable.names = names.clone());
         }
+        self.declare_references(routine, references);
         let parameters = self.body.locals.len();
         self.collect_labels(&routine.body, None);
         let entry = self.body.flow.point();
@@ -162,7 +232,8 @@ impl<'a> Lowering<'a, '_> {
         let end = self.body.end;
         self.body.flow.pass(last, vec![end], close);
         self.end(end, close);
-        self.finish_body(number, routine, entry, parameters);
+        self.finish_body((number, origin), routine, entry, parameters);
+        self.name_specialised(number, origin, references);
     }
 
     /// What happens at the end of a body.
@@ -186,7 +257,13 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn finish_body(&mut self, number: usize, routine: &'a Routine<'a>, entry: Point, parameters: usize) {
+    fn finish_body(
+        &mut self,
+        (number, origin): (usize, usize),
+        routine: &'a Routine<'a>,
+        entry: Point,
+        parameters: usize,
+    ) {
         let body = std::mem::take(&mut self.body);
         self.note_unreachable(&body, entry);
         self.note_unread(&body);
@@ -209,7 +286,10 @@ impl<'a> Lowering<'a, '_> {
             let location = placed.get(name.text).copied();
             self.marks.entry(name.text).or_default().push(self.labels.len());
             let atomic = label.atomic.is_some();
-            self.labels.push(Mark { name, procedure: number, location, used: label.used, atomic });
+            self.labels.push(Mark { name, procedure: origin, location, used: label.used, atomic });
+        }
+        for (first, shape) in body.shapes {
+            self.local_shapes.insert((number, first), shape);
         }
         let template = self.heads[number].template;
         for (index, name) in body.names.iter().enumerate() {
@@ -230,6 +310,13 @@ impl<'a> Lowering<'a, '_> {
         });
     }
 
+    /// Complains about a name that is declared in the innermost block.
+    pub(super) fn not_in_this_block(&mut self, name: Name<'a>) -> Option<()> {
+        let Some(first) = self.body.in_this_block(name.text) else { return Some(()) };
+        let message = format!("{} is declared twice, first in line {}", quote(name.text), first.line);
+        self.none(name.span, message, None)
+    }
+
     /// Adds a local variable to the innermost block.
     pub(super) fn declare_local(
         &mut self,
@@ -238,11 +325,7 @@ impl<'a> Lowering<'a, '_> {
         length: Option<usize>,
         initial: Vec<Option<allways_model::program::Value>>,
     ) -> Option<usize> {
-        if let Some(first) = self.body.in_this_block(name.text) {
-            let message =
-                format!("{} is declared twice, first in line {}", quote(name.text), first.span.line);
-            return self.none(name.span, message, None);
-        }
+        self.not_in_this_block(name)?;
         let slot = self.body.slots();
         let variable = self.new_variable(name, ty, length, initial, slot)?;
         Some(self.body.add(name, variable))

@@ -205,7 +205,7 @@ impl<'a> Lowering<'a, '_> {
         let Some((variable, place)) = self.argument_place(&arguments[0])? else {
             return self.none(arguments[0].span, "expected a variable that is read and written", usage());
         };
-        self.note_read(variable.text);
+        self.note_read(variable);
         let (ty, span) = (place.ty, arguments[0].span);
         let old = read(&place);
         match builtin {
@@ -241,17 +241,17 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// A variable or an element that is an argument; the inner `None`: it is something else.
+    /// A variable or a part of one that is an argument; the inner `None`: it is something else.
     pub(super) fn argument_place(
         &mut self,
         argument: &'a ast::Expr<'a>,
     ) -> Option<Option<(Name<'a>, Place)>> {
-        let (name, index) = match &argument.kind {
-            ExprKind::Name(name) => (*name, None),
-            ExprKind::Element(name, index) => (*name, Some(&**index)),
+        let (name, selectors) = match &argument.kind {
+            ExprKind::Name(name) => (*name, &[][..]),
+            ExprKind::Part(name, selectors) => (*name, &selectors[..]),
             _ => return Some(None),
         };
-        Some(Some((name, self.place_of(name, index, argument.span)?)))
+        Some(Some((name, self.place_of(name, selectors, argument.span)?)))
     }
 }
 

@@ -90,6 +90,7 @@ impl<'a> Lowering<'a, '_> {
         };
         let meaning = match self.body.local(name.text) {
             Some(_) => Meaning::Shared(0),
+            None if self.body.alias(name.text).is_some() => Meaning::Shared(0),
             None => self.global(name, "a channel")?,
         };
         let Meaning::Channel(number) = meaning else {

@@ -5,7 +5,8 @@ use super::super::ast::{
 };
 use super::super::names::{Meaning, Sort};
 use super::super::suggest::quote;
-use super::super::{Definition, MAX_LENGTH, MAX_SLOTS, MAX_THREADS};
+use super::super::{Definition, MAX_SLOTS, MAX_THREADS};
+use super::parts::{Of, Shape};
 use super::{Constant, Head, Lowering, Mode};
 use crate::cursor::join;
 use allways_model::program::{
@@ -17,16 +18,12 @@ impl<'a> Lowering<'a, '_> {
     pub(super) fn declare(&mut self, item: &'a Item<'a>) {
         match item {
             Item::Shared(ty, declarators) => {
-                let names = self.names_of(ty);
-                let ty = self.type_of(ty);
+                let of = self.of_type(ty);
                 for declarator in declarators {
-                    let length = self.length_of(declarator);
-                    let initial = self.initial_of(declarator, ty, length);
-                    if let (Some(ty), Some(length), Some(initial)) = (ty, length, initial) {
-                        self.share(declarator.name, ty, length, initial, names.clone());
-                    }
+                    self.declare_shared(declarator, of.clone());
                 }
             }
+            Item::Structure(structure) => self.declare_structure(structure),
             Item::Enumeration(name, values) => {
                 for (number, value) in values.iter().enumerate() {
                     self.globals.settle(*value, Meaning::Constant(number as Value, Sort::Number));
@@ -45,12 +42,7 @@ impl<'a> Lowering<'a, '_> {
                     }
                 }
             }
-            Item::Lock(declarator) => {
-                if let Some(length) = self.length_of(declarator) {
-                    let initial = vec![Some(0); length.unwrap_or(1)];
-                    self.share(declarator.name, Type::Lock, length, initial, None);
-                }
-            }
+            Item::Lock(declarator) => self.declare_shared(declarator, Some(Of::Value(Type::Lock, None))),
             Item::Event(name) => {
                 self.globals.settle(*name, Meaning::Event(self.program.events.len()));
                 self.program.events.push(name.text.to_string());
@@ -61,21 +53,43 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn share(
-        &mut self,
-        name: Name<'a>,
-        ty: Type,
-        length: Option<usize>,
-        initial: Vec<Option<Value>>,
-        names: Option<Arc<[String]>>,
-    ) {
-        let number = self.program.shared.len();
-        let slot = self.program.shared_slots();
-        if let Some(variable) = self.new_variable(name, ty, length, initial, slot) {
-            self.program.shared.push(Variable { names, ..variable });
-            let meaning = if ty == Type::Lock { Meaning::Lock(number) } else { Meaning::Shared(number) };
-            self.globals.settle(name, meaning);
+    fn declare_shared(&mut self, declarator: &'a Declarator<'a>, of: Option<Of>) {
+        let lengths = self.lengths_of(declarator);
+        let name = declarator.name;
+        let shape = match (of, lengths) {
+            (Some(of), Some(lengths)) => Shape { lengths, of },
+            (of, _) => {
+                // The values may be wrong as well.
+                if let (Some(Of::Value(ty, _)), Some(Initial::One(value))) = (of, &declarator.initial) {
+                    self.initial_value(value, Some(ty));
+                }
+                return;
+            }
+        };
+        let one = &mut |lowering: &mut Self, value: Option<&'a ast::Expr<'a>>, ty: Type, _| match value {
+            Some(value) => lowering.initial_value(value, Some(ty)),
+            None => Some(Some(ty.default_value())),
+        };
+        let room = self.has_room(name, &shape);
+        let initial = room.and_then(|()| self.initial_parts(declarator.initial.as_ref(), &shape, one));
+        if let Some(initial) = initial {
+            self.share(name, shape, initial);
         }
+    }
+
+    /// Adds the shared variables that something is laid out as.
+    pub(super) fn share(&mut self, name: Name<'a>, shape: Shape, initial: Vec<Vec<Option<Value>>>) {
+        let first = self.program.shared.len();
+        for (leaf, initial) in self.leaves(&shape).into_iter().zip(initial) {
+            let slot = self.program.shared_slots();
+            let Some(variable) = self.new_variable(name, leaf.ty, leaf.length, initial, slot) else { return };
+            let (name, names) = (variable.name.clone() + &leaf.suffix, leaf.names);
+            self.program.shared.push(Variable { name, names, ..variable });
+        }
+        let is_lock = matches!(shape.of, Of::Value(Type::Lock, _));
+        let meaning = if is_lock { Meaning::Lock(first) } else { Meaning::Shared(first) };
+        self.shapes.insert(first, shape);
+        self.globals.settle(name, meaning);
     }
 
     /// A variable at a slot, if there is room for it.
@@ -114,7 +128,9 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn head(&mut self, routine: &'a Routine<'a>) {
-        let parameters = routine.parameters.iter().map(|parameter| self.type_of(&parameter.ty)).collect();
+        let values = routine.parameters.iter().filter(|parameter| !parameter.reference);
+        let parameters = values.map(|parameter| self.type_of(&parameter.ty)).collect();
+        let references = self.references_of(routine);
         let result = routine.result.as_ref().and_then(|ty| self.type_of(ty));
         let count = match &routine.kind {
             RoutineKind::Procedure => None,
@@ -135,7 +151,9 @@ impl<'a> Lowering<'a, '_> {
             });
             TemplateId(self.program.templates.len() - 1)
         });
-        self.heads.push(Head { parameters, result, has_result: routine.result.is_some(), template });
+        let has_result = routine.result.is_some();
+        self.kinds.push(routine.parameters.iter().map(|parameter| parameter.reference).collect());
+        self.heads.push(Head { parameters, references, result, has_result, template });
     }
 
     fn count(&mut self, threads: &'a Threads<'a>) -> Count {
@@ -169,11 +187,20 @@ impl<'a> Lowering<'a, '_> {
                     self.globals.touch(name.text);
                     Some(Type::Range(0, self.enumerations[number].len() as Value - 1))
                 }
+                Meaning::Structure(_) => {
+                    self.globals.touch(name.text);
+                    let help =
+                        "structures are neither passed nor sent; a shared one can be used by everybody";
+                    let message =
+                        format!("expected a type of values, found the structure {}", quote(name.text));
+                    self.none(name.span, message, Some(help.to_string()))
+                }
                 meaning => {
                     self.misfit(*name, "a type", meaning, None);
                     None
                 }
             },
+            TypeName::Lock => Some(Type::Lock),
         }
     }
 
@@ -183,42 +210,6 @@ impl<'a> Lowering<'a, '_> {
         match self.globals.get(name.text)?.meaning {
             Meaning::Enumeration(number) => Some(Arc::clone(&self.enumerations[number])),
             _ => None,
-        }
-    }
-
-    /// The length of an array, if this is one. The outer `None` is an error.
-    pub(super) fn length_of(&mut self, declarator: &'a Declarator<'a>) -> Option<Option<usize>> {
-        let Some(length) = &declarator.length else { return Some(None) };
-        let value = self.constant_number(length, "the length of an array")?;
-        match usize::try_from(value).ok().filter(|length| (1..=MAX_LENGTH).contains(length)) {
-            Some(length) => Some(Some(length)),
-            None => {
-                let message = format!("expected a length from 1 to {MAX_LENGTH}, found {value}");
-                self.none(length.span, message, None)
-            }
-        }
-    }
-
-    /// The initial values of the elements of a shared variable; a `None` inside is any value. The outer `None` is an error.
-    fn initial_of(
-        &mut self,
-        declarator: &'a Declarator<'a>,
-        ty: Option<Type>,
-        length: Option<Option<usize>>,
-    ) -> Option<Vec<Option<Value>>> {
-        let slots = |length: Option<usize>| length.unwrap_or(1);
-        match &declarator.initial {
-            None => Some(vec![Some(ty?.default_value()); slots(length?)]),
-            Some(Initial::One(value)) => {
-                let value = self.initial_value(value, ty);
-                Some(vec![value?; slots(length?)])
-            }
-            Some(Initial::Each(values, span)) => {
-                let found = values.len();
-                let values: Vec<_> = values.iter().map(|value| self.initial_value(value, ty)).collect();
-                self.as_many(found, length?, *span)?;
-                values.into_iter().collect()
-            }
         }
     }
 

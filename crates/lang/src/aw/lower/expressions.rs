@@ -1,10 +1,10 @@
 //! Expressions: what names mean, whether types fit, and what can be computed now.
 
-use super::super::ast::{self, ExprKind, Name};
+use super::super::ast::{self, ExprKind, Name, Selector};
 use super::super::names::Sort;
 use super::super::suggest::quote;
 use super::declarations::{sort_of, type_words};
-use super::{Found, Lowering, Mode};
+use super::{Lowering, Mode};
 use allways_model::program::expression::{NoValue, apply};
 use allways_model::program::{Binary, Expr, Span, Type, Unary, Value, Wrong};
 
@@ -26,11 +26,14 @@ impl<'a> Lowering<'a, '_> {
                     self.none(span, "expected an expression without choices, found `*`", None)
                 }
             },
-            ExprKind::Name(name) => self.named(*name),
-            ExprKind::Element(name, index) => self.element(*name, index, span),
+            ExprKind::Name(name) => self.named(*name, &[], span),
+            ExprKind::Part(name, selectors) => self.named(*name, selectors, span),
             ExprKind::This => self.this(span),
             ExprKind::At(routine, label) => self.at(*routine, *label, span),
-            ExprKind::Other(name, index) => self.other(*name, index.as_deref(), span),
+            ExprKind::Other(name, selectors) => self.other(*name, selectors, span),
+            ExprKind::OfThreads(quantifier, name, threads, body) => {
+                self.of_threads(*quantifier, *name, *threads, body, span)
+            }
             ExprKind::Quantified(quantifier, binder, body) => {
                 self.quantified(*quantifier, binder, body, span)
             }
@@ -117,33 +120,29 @@ impl<'a> Lowering<'a, '_> {
         None
     }
 
-    fn named(&mut self, name: Name<'a>) -> Option<Typed> {
+    /// A variable, a part of one, or a constant.
+    fn named(&mut self, name: Name<'a>, selectors: &'a [Selector<'a>], span: Span) -> Option<Typed> {
+        if let [Selector::Member(local), rest @ ..] = selectors
+            && let Some(&(_, value, Some(procedure))) =
+                self.bound.iter().rev().find(|(bound, ..)| *bound == name.text)
+        {
+            return self.local_of(procedure, value, *local, rest, span);
+        }
         let found = match self.find(name)? {
             Ok(found) => found,
-            Err((value, sort)) => return Some((Expr::Constant(value), sort)),
+            Err((value, sort)) if selectors.is_empty() => return Some((Expr::Constant(value), sort)),
+            Err(_) => {
+                let what = if selectors[0].index().is_some() { "an array" } else { "a structure" };
+                let message = format!("expected {what}, found {}, which is none", quote(name.text));
+                return self.none(name.span, message, None);
+            }
         };
-        let variable = self.variable(found);
-        let (slot, ty) = (variable.slot, variable.ty);
-        if variable.length.is_some() {
-            let message = format!("expected a number or a Boolean, found the array {}", quote(name.text));
-            return self.none(name.span, message, Some("an element is written `a[i]`".to_string()));
-        }
-        let expr = if let Found::Shared(_) = found { Expr::Shared(slot) } else { Expr::Local(slot) };
-        Some((expr, sort_of(ty)))
-    }
-
-    fn element(&mut self, name: Name<'a>, index: &'a ast::Expr<'a>, span: Span) -> Option<Typed> {
-        let found = self.find(name)?;
-        let (found, slot, length) = self.array(name, found)?;
-        let ty = self.variable(found).ty;
-        let shared = matches!(found, Found::Shared(_));
-        let expr = match self.index(index, length)? {
-            Ok(offset) if shared => Expr::Shared(slot + offset),
-            Ok(offset) => Expr::Local(slot + offset),
-            Err(index) if shared => Expr::SharedElement(slot, length, Box::new(index), span),
-            Err(index) => Expr::LocalElement(slot, length, Box::new(index), span),
-        };
-        Some((expr, sort_of(ty)))
+        let base = self.base(found);
+        let base = self.select(name, base, selectors)?;
+        let part = self.part(name, base, "a number or a Boolean")?;
+        let part = self.no_lock(name, part, "a number or a Boolean", span)?;
+        let sort = sort_of(part.ty);
+        Some((part.value(span), sort))
     }
 
     fn this(&mut self, span: Span) -> Option<Typed> {

@@ -201,7 +201,7 @@ impl<'a> Lowering<'a, '_> {
     pub(super) fn other(
         &mut self,
         name: Name<'a>,
-        index: Option<&'a ast::Expr<'a>>,
+        selectors: &'a [ast::Selector<'a>],
         span: Span,
     ) -> Option<Typed> {
         if self.mode != Mode::Hint {
@@ -217,21 +217,12 @@ impl<'a> Lowering<'a, '_> {
             return None;
         }
         let found = self.find_hint(name)?;
-        let (slot, length, ty) =
-            (self.variable(found).slot, self.variable(found).length, self.variable(found).ty);
-        let slot = match (index, length) {
-            (None, None) => slot,
-            (Some(index), Some(length)) => match self.index(index, length)? {
-                Ok(offset) => slot + offset,
-                Err(_) => {
-                    return self.none(index.span, "expected a constant index after `other`", None);
-                }
-            },
-            (None, Some(_)) => {
-                let message = format!("expected a number or a Boolean, found the array {}", quote(name.text));
-                return self.none(name.span, message, Some("an element is written `a[i]`".to_string()));
-            }
-            (Some(_), None) => return self.no_array(name),
+        let base = self.base(found);
+        let base = self.select(name, base, selectors)?;
+        let part = self.part(name, base, "a number or a Boolean")?;
+        let ty = part.ty;
+        let Some(slot) = part.slot() else {
+            return self.none(span, "expected a constant index after `other`", None);
         };
         Some((Expr::OtherLocal(slot), sort_of(ty)))
     }

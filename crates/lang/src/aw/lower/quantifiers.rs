@@ -8,7 +8,7 @@ use super::super::ast::{self, Binder, Quantifier};
 use super::super::names::Sort;
 use super::Lowering;
 use super::expressions::Typed;
-use allways_model::program::{Binary, Expr, Span};
+use allways_model::program::{Binary, Expr, Span, Value};
 
 /// How many expressions all quantifiers of a program may become.
 const MAX_INSTANCES: usize = 1 << 20;
@@ -22,9 +22,22 @@ impl<'a> Lowering<'a, '_> {
         span: Span,
     ) -> Option<Typed> {
         let (low, high) = self.range_of(&binder.low, &binder.high)?;
+        self.each(quantifier, binder.name, (low, high), None, body, span)
+    }
+
+    /// What is said of each value of a range, which may be the numbers of threads.
+    pub(super) fn each(
+        &mut self,
+        quantifier: Quantifier,
+        name: ast::Name<'a>,
+        (low, high): (Value, Value),
+        threads: Option<usize>,
+        body: &'a ast::Expr<'a>,
+        span: Span,
+    ) -> Option<Typed> {
         let mut parts = Vec::new();
         for value in low..=high {
-            self.bound.push((binder.name.text, value));
+            self.bound.push((name.text, value, threads));
             let part = self.of_sort(body, Sort::Bool, "after `:`");
             self.bound.pop();
             let part = part?;
@@ -38,6 +51,9 @@ impl<'a> Lowering<'a, '_> {
             Quantifier::Exists => (Binary::Or, Sort::Bool),
             Quantifier::Count => (Binary::Plus, Sort::Number),
         };
+        if parts.is_empty() {
+            return Some((Expr::Constant(Value::from(quantifier == Quantifier::Forall)), sort));
+        }
         Some((row(operator, parts, span), sort))
     }
 

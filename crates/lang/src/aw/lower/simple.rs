@@ -5,7 +5,7 @@ use super::super::foreign;
 use super::super::names::{Meaning, Sort};
 use super::super::suggest::{did_you_mean, quote};
 use super::declarations::sort_of;
-use super::{Call, Lowering};
+use super::{Call, Found, Lowering};
 use crate::cursor::range;
 use crate::diagnostic::Severity;
 use allways_model::program::{EventId, Expr, LockPlace, Op, Place, ProcedureId, Span, Target, Type};
@@ -36,13 +36,18 @@ impl<'a> Lowering<'a, '_> {
                 self.only_in(true, "post", span);
                 self.no_place_in_atomic("post", span);
                 let Meaning::Task(number) = self.routine_named(*name, "a task")? else { return None };
-                let arguments = self.arguments(*name, number, arguments);
-                Some(Op::Spawn(self.heads[number].template?, arguments?))
+                let (_, arguments) = self.arguments(*name, number, arguments)?;
+                Some(Op::Spawn(self.heads[number].template?, arguments))
             }
             StatementKind::Wait(name) => {
                 self.only_in(false, "wait", span);
                 self.no_place_in_atomic("wait", span);
                 Some(Op::Wait(self.event(*name)?))
+            }
+            StatementKind::Signal(name) => {
+                self.only_in(false, "signal", span);
+                self.no_place_in_atomic("signal", span);
+                Some(Op::Signal(self.event(*name)?))
             }
             StatementKind::Broadcast(name) => {
                 self.only_in(false, "broadcast", span);
@@ -128,8 +133,11 @@ impl<'a> Lowering<'a, '_> {
         }
         let Meaning::Procedure(callee) = self.routine_named(name, "a procedure")? else { return None };
         let atomic = self.body.atomic.is_some();
+        let lowered = self.arguments(name, callee, arguments);
+        // The procedure that is called may be one for these references.
+        let callee = lowered.as_ref().map_or(callee, |(callee, _)| *callee);
         self.body.summary.calls.push(Call { callee, name: name.span, atomic });
-        Some((callee, self.arguments(name, callee, arguments)?))
+        lowered
     }
 
     /// A routine of the kind that is expected.
@@ -153,13 +161,15 @@ impl<'a> Lowering<'a, '_> {
         None
     }
 
+    /// The values that a routine is called with; and which one it is, if some of its parameters are references.
     fn arguments(
         &mut self,
         name: Name<'a>,
         callee: usize,
         arguments: &'a [ast::Expr<'a>],
-    ) -> Option<Vec<Expr>> {
-        let expected = self.heads[callee].parameters.len();
+    ) -> Option<(usize, Vec<Expr>)> {
+        let kinds = self.kinds.get(callee).cloned().unwrap_or_default();
+        let expected = kinds.len();
         if expected != arguments.len() {
             let plural = if expected == 1 { "" } else { "s" };
             let message = format!(
@@ -169,14 +179,23 @@ impl<'a> Lowering<'a, '_> {
             );
             return self.none(name.span, message, None);
         }
-        let mut lowered = Vec::new();
-        for (index, argument) in arguments.iter().enumerate() {
-            lowered.push(match self.heads[callee].parameters[index] {
+        let (mut lowered, mut references) = (Vec::new(), Vec::new());
+        for (argument, reference) in arguments.iter().zip(kinds) {
+            if reference {
+                references.push(argument);
+                continue;
+            }
+            lowered.push(match self.heads[callee].parameters[lowered.len()] {
                 Some(ty) => self.stored(argument, ty),
                 None => self.expression(argument).map(|(expr, _)| expr),
             });
         }
-        lowered.into_iter().collect()
+        if references.is_empty() {
+            return Some((callee, lowered.into_iter().collect::<Option<_>>()?));
+        }
+        let (callee, indices) = self.specialise(name, callee, &references)?;
+        lowered.extend(indices.into_iter().map(Some));
+        Some((callee, lowered.into_iter().collect::<Option<_>>()?))
     }
 
     /// Whether the result of a procedure can be stored in something of a type.
@@ -213,28 +232,30 @@ impl<'a> Lowering<'a, '_> {
 
     fn lock(&mut self, lock: &'a Reference<'a>) -> Option<LockPlace> {
         let (name, span) = (lock.name, lock.span);
-        let meaning = match self.body.local(name.text) {
-            Some(_) => Meaning::Shared(0),
-            None => self.global(name, "a lock")?,
-        };
-        let Meaning::Lock(number) = meaning else {
-            self.misfit(name, "a lock", meaning, Some("a lock is declared by `lock m;`"));
-            return None;
-        };
-        self.globals.touch(name.text);
-        let (slot, length) = (self.program.shared[number].slot, self.program.shared[number].length);
-        match (&lock.index, length) {
-            (None, None) => Some(LockPlace { slot, element: None, span }),
-            (Some(index), Some(length)) => match self.index(index, length)? {
-                Ok(offset) => Some(LockPlace { slot: slot + offset, element: None, span }),
-                Err(index) => Some(LockPlace { slot, element: Some((length, index)), span }),
+        let found = match (self.body.local(name.text), self.body.alias(name.text)) {
+            (Some(local), _) => Found::Local(local),
+            (None, Some(alias)) => Found::Alias(alias),
+            (None, None) => match self.global(name, "a lock")? {
+                Meaning::Lock(number) | Meaning::Shared(number) => Found::Shared(number),
+                meaning => {
+                    self.misfit(name, "a lock", meaning, Some(A_LOCK));
+                    return None;
+                }
             },
-            (None, Some(_)) => {
-                let message = format!("expected a lock, found the array {}", quote(name.text));
-                self.none(name.span, message, Some("an element is written `m[i]`".to_string()))
-            }
-            (Some(_), None) => self.no_array(name),
+        };
+        self.note_read(name);
+        let base = self.base(found);
+        if !self.has_locks(&base.shape.of) {
+            self.misfit(name, "a lock", Meaning::Shared(0), Some(A_LOCK));
+            return None;
         }
+        let base = self.select(name, base, &lock.selectors)?;
+        let part = self.part(name, base, "a lock")?;
+        if part.ty != Type::Lock {
+            let message = format!("expected a lock, found a variable of {}", quote(name.text));
+            return self.none(span, message, Some(A_LOCK.to_string()));
+        }
+        Some(part.lock(span))
     }
 
     /// Complains about a statement that belongs to the other kind of program.
@@ -252,3 +273,5 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 }
+
+const A_LOCK: &str = "a lock is declared by `lock m;`";

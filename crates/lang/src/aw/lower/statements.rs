@@ -64,12 +64,10 @@ impl<'a> Lowering<'a, '_> {
         }
         match &statement.kind {
             StatementKind::Declare(ty, declarators) => {
-                let (names, first) = (self.names_of(ty), self.body.locals.len());
-                let ty = self.type_of(ty);
+                let of = self.of_type(ty);
                 for declarator in declarators {
-                    at = self.declaration(ty, declarator, at, span);
+                    at = self.declaration(of.clone(), declarator, at, span);
                 }
-                self.body.locals[first..].iter_mut().for_each(|variable| variable.names = names.clone());
                 at
             }
             StatementKind::If(branches, otherwise) => self.branches(branches, otherwise.as_ref(), at),

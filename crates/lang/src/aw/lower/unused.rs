@@ -38,6 +38,7 @@ impl Lowering<'_, '_> {
                 Meaning::Lock(_)
                 | Meaning::Constant(..)
                 | Meaning::Enumeration(_)
+                | Meaning::Structure(_)
                 | Meaning::Event(_)
                 | Meaning::Channel(_) => format!("{name} is never used"),
                 Meaning::Procedure(_) => format!("{name} is never called"),
@@ -66,6 +67,7 @@ impl Lowering<'_, '_> {
         self.note_unused();
         let mut warnings = std::mem::take(&mut self.warnings);
         warnings.sort_by_key(|(span, _)| span.start);
+        warnings.dedup();
         for (span, message) in warnings {
             let named = message.ends_with("is never read");
             let help = named.then(|| "a name that starts with `_` is not warned about".to_string());

@@ -1,49 +1,19 @@
 //! Names in expressions and on the left of assignments: the variables, elements and constants that they mean.
 
-use super::super::ast::{self, Name};
+use super::super::ast::{self, Name, Selector};
 use super::super::foreign;
 use super::super::names::{Meaning, Sort};
 use super::super::suggest::{did_you_mean, quote};
+use super::parts::Part;
 use super::{Constant, Found, Lowering, Mode};
 use crate::cursor::range;
 use crate::diagnostic::Severity;
-use allways_model::program::{Expr, Place, Span, Target};
+use allways_model::program::{Expr, Place, Span, Type};
 
 impl<'a> Lowering<'a, '_> {
-    /// What has a name must be an array: its first slot and its length.
-    pub(super) fn array(
-        &mut self,
-        name: Name<'a>,
-        found: Result<Found, Constant>,
-    ) -> Option<(Found, usize, usize)> {
-        if let Ok(found) = found {
-            let variable = self.variable(found);
-            if let Some(length) = variable.length {
-                return Some((found, variable.slot, length));
-            }
-        }
-        self.no_array(name)
-    }
-
-    pub(super) fn no_array<T>(&mut self, name: Name<'a>) -> Option<T> {
-        self.none(name.span, format!("expected an array, found {}, which is none", quote(name.text)), None)
-    }
-
-    /// The index of an element: which one, if that is known and it exists.
-    pub(super) fn index(&mut self, index: &'a ast::Expr<'a>, length: usize) -> Option<Result<usize, Expr>> {
-        let lowered = self.of_sort(index, Sort::Number, "as an index")?;
-        let Expr::Constant(value) = lowered else { return Some(Err(lowered)) };
-        if let Some(offset) = usize::try_from(value).ok().filter(|&offset| offset < length) {
-            return Some(Ok(offset));
-        }
-        let message = format!("expected an index from 0 to {}, found {value}", length - 1);
-        self.warn(index.span, message, Some("a violation, if this is ever executed".to_string()));
-        Some(Err(lowered))
-    }
-
     /// A variable that is read, or a constant.
     pub(super) fn find(&mut self, name: Name<'a>) -> Option<Result<Found, Constant>> {
-        if let Some(&(_, value)) = self.bound.iter().rev().find(|(bound, _)| *bound == name.text) {
+        if let Some(&(_, value, _)) = self.bound.iter().rev().find(|(bound, ..)| *bound == name.text) {
             return Some(Err((value, Sort::Number)));
         }
         if let Some(local) = self.body.local(name.text) {
@@ -53,6 +23,14 @@ impl<'a> Lowering<'a, '_> {
             }
             self.body.read[local] = true;
             return Some(Ok(Found::Local(local)));
+        }
+        if let Some(alias) = self.body.alias(name.text) {
+            if self.mode == Mode::Constant {
+                let message = format!("expected a constant, found the variable {}", quote(name.text));
+                return self.none(name.span, message, None);
+            }
+            self.read_alias(alias, name.span);
+            return Some(Ok(Found::Alias(alias)));
         }
         if self.globals.get(name.text).is_none() {
             return self.find_elsewhere(name, "a variable or constant").map(Ok);
@@ -84,13 +62,19 @@ impl<'a> Lowering<'a, '_> {
     fn find_elsewhere(&mut self, name: Name<'a>, expected: &str) -> Option<Found> {
         match self.mode {
             Mode::Hint if self.locals.contains_key(name.text) => return self.find_hint(name),
+            Mode::Hint if self.spoken_of.iter().any(|(_, local)| *local == name.text) => {
+                let message = format!(
+                    "expected a variable, found {}, a local one of which a property speaks",
+                    quote(name.text)
+                );
+                return self.none(name.span, message, None);
+            }
             Mode::Never => {
                 if let Some(owners) = self.locals.get(name.text) {
                     let owner = quote(&self.program.procedures[owners.first].name);
                     let message =
                         format!("expected a shared variable, found {}, local to {owner}", quote(name.text));
-                    let help =
-                        "`never` speaks of shared variables and of `at(label)`; inside a body, use `assert`";
+                    let help = "`never` speaks of local variables by `exists p in worker: p.x`; inside a body, use `assert`";
                     return self.none(name.span, message, Some(help.to_string()));
                 }
             }
@@ -108,68 +92,84 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Notes that a variable is read where it is written.
-    pub(super) fn note_read(&mut self, name: &str) {
-        match self.body.local(name) {
-            Some(local) => self.body.read[local] = true,
-            None => self.globals.touch(name),
+    pub(super) fn note_read(&mut self, name: Name<'a>) {
+        match (self.body.local(name.text), self.body.alias(name.text)) {
+            (Some(local), _) => self.body.read[local] = true,
+            (None, Some(alias)) => self.read_alias(alias, name.span),
+            (None, None) => self.globals.touch(name.text),
+        }
+    }
+
+    /// Notes that what stands for something else is read.
+    fn read_alias(&mut self, alias: usize, span: Span) {
+        self.body.aliases[alias].read = true;
+        self.asks_by(alias, span);
+    }
+
+    /// Notes that a thread asks for its number where it uses what stands for something else.
+    fn asks_by(&mut self, alias: usize, span: Span) {
+        if self.body.aliases[alias].base.indices.iter().any(|index| index.value == Err(Expr::This)) {
+            self.body.summary.asks.get_or_insert(span);
         }
     }
 
     /// Something that is written to.
     pub(super) fn place(&mut self, reference: &'a ast::Reference<'a>) -> Option<Place> {
-        self.place_of(reference.name, reference.index.as_ref(), reference.span)
+        self.place_of(reference.name, &reference.selectors, reference.span)
     }
 
-    /// A variable or an element that is written to.
+    /// A variable, or a part of one, that is written to.
     pub(super) fn place_of(
         &mut self,
         name: Name<'a>,
-        index: Option<&'a ast::Expr<'a>>,
+        selectors: &'a [Selector<'a>],
         span: Span,
     ) -> Option<Place> {
-        let found = match self.body.local(name.text) {
-            Some(local) if self.body.fixed[local] => {
+        let found = self.written(name)?;
+        let base = self.base(found);
+        let base = self.select(name, base, selectors)?;
+        let part = self.part(name, base, "a variable")?;
+        Some(self.no_lock(name, part, "a variable", span)?.place(span))
+    }
+
+    /// The variable that is written, or a part of which is.
+    fn written(&mut self, name: Name<'a>) -> Option<Found> {
+        match (self.body.local(name.text), self.body.alias(name.text)) {
+            (Some(local), _) if self.body.fixed[local] => {
                 let message =
                     format!("{} cannot be assigned to: its `for` gives it its values", quote(name.text));
                 return self.none(name.span, message, None);
             }
-            Some(local) => Found::Local(local),
-            None => match self.globals.get(name.text).is_some() {
-                false => self.find_elsewhere(name, "a variable")?,
-                true => match self.global(name, "a variable")? {
-                    Meaning::Shared(number) => Found::Shared(number),
-                    meaning => {
-                        let help = match meaning {
-                            Meaning::Lock(_) => {
-                                Some("a lock is taken by `acquire(m);` and given back by `release(m);`")
-                            }
-                            _ => None,
-                        };
-                        self.misfit(name, "a variable", meaning, help);
-                        return None;
-                    }
-                },
-            },
-        };
-        let shared = matches!(found, Found::Shared(_));
-        let (slot, ty) = (self.variable(found).slot, self.variable(found).ty);
-        let target = match (index, self.variable(found).length) {
-            (None, None) if shared => Target::Shared(slot),
-            (None, None) => Target::Local(slot),
-            (None, Some(_)) => {
-                let message = format!("expected a variable, found the array {}", quote(name.text));
-                return self.none(name.span, message, Some("an element is written `a[i]`".to_string()));
+            (Some(local), _) => return Some(Found::Local(local)),
+            (None, Some(alias)) => {
+                self.asks_by(alias, name.span);
+                return Some(Found::Alias(alias));
             }
-            (Some(index), _) => {
-                let (_, slot, length) = self.array(name, Ok(found))?;
-                match self.index(index, length)? {
-                    Ok(offset) if shared => Target::Shared(slot + offset),
-                    Ok(offset) => Target::Local(slot + offset),
-                    Err(index) if shared => Target::SharedElement(slot, length, index),
-                    Err(index) => Target::LocalElement(slot, length, index),
-                }
-            }
+            (None, None) => {}
+        }
+        if self.globals.get(name.text).is_none() {
+            return self.find_elsewhere(name, "a variable");
+        }
+        let meaning = self.global(name, "a variable")?;
+        if let Meaning::Shared(number) = meaning {
+            return Some(Found::Shared(number));
+        }
+        let help = match meaning {
+            Meaning::Lock(_) => Some(TAKE_AND_GIVE),
+            _ => None,
         };
-        Some(Place { target, ty, span })
+        self.misfit(name, "a variable", meaning, help);
+        None
+    }
+
+    /// A part that is a value, not a lock.
+    pub(super) fn no_lock(&mut self, name: Name<'a>, part: Part, expected: &str, span: Span) -> Option<Part> {
+        if part.ty != Type::Lock {
+            return Some(part);
+        }
+        let message = format!("expected {expected}, found a lock of {}", quote(name.text));
+        self.none(span, message, Some(TAKE_AND_GIVE.to_string()))
     }
 }
+
+const TAKE_AND_GIVE: &str = "a lock is taken by `acquire(m);` and given back by `release(m);`";

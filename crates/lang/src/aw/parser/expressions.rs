@@ -1,7 +1,7 @@
 //! Expressions, with the precedence of C.
 
 use super::super::MAX_HEIGHT;
-use super::super::ast::{Binder, Expr, ExprKind, Quantifier};
+use super::super::ast::{Binder, Expr, ExprKind, Quantifier, Selector};
 use super::super::foreign;
 use super::super::lexer::Kind;
 use super::{Parse, Parser, Reported};
@@ -139,16 +139,15 @@ impl<'a> Parser<'a, '_> {
                 self.advance();
                 self.expect_or(".", "a local variable of a different thread is written `other.x`")?;
                 let name = self.name("the name of a local variable")?;
-                let index = self.index()?;
-                let height = index.as_ref().map_or(0, |index| index.height);
-                let kind = ExprKind::Other(name, index.map(Box::new));
-                self.node(kind, self.since(token.span), height)
+                let selectors = self.selectors()?;
+                let height = height_of(&selectors);
+                self.node(ExprKind::Other(name, selectors), self.since(token.span), height)
             }
             _ => Err(self.unexpected("an expression")),
         }
     }
 
-    /// A variable, an element of an array, or a call (which the grammar allows and the checker restricts).
+    /// A variable, a part of one, or a call (which the grammar allows and the checker restricts).
     fn named(&mut self) -> Parse<Expr<'a>> {
         let name = self.name("a name")?;
         if self.at("(") {
@@ -156,12 +155,25 @@ impl<'a> Parser<'a, '_> {
             let height = arguments.iter().map(|argument| argument.height).max().unwrap_or(0);
             return self.node(ExprKind::Call(name, arguments), self.since(name.span), height);
         }
-        match self.index()? {
-            Some(index) => {
-                let height = index.height;
-                self.node(ExprKind::Element(name, Box::new(index)), self.since(name.span), height)
+        let selectors = self.selectors()?;
+        if selectors.is_empty() {
+            return Ok(Expr { kind: ExprKind::Name(name), span: name.span, height: 1 });
+        }
+        let height = height_of(&selectors);
+        self.node(ExprKind::Part(name, selectors), self.since(name.span), height)
+    }
+
+    /// `[e]` and `.member`, as many as there are.
+    pub(super) fn selectors(&mut self) -> Parse<Vec<Selector<'a>>> {
+        let mut selectors = Vec::new();
+        loop {
+            if let Some(index) = self.index()? {
+                selectors.push(Selector::Index(index));
+            } else if self.eat(".") {
+                selectors.push(Selector::Member(self.name("the name of a member")?));
+            } else {
+                return Ok(selectors);
             }
-            None => Ok(Expr { kind: ExprKind::Name(name), span: name.span, height: 1 }),
         }
     }
 
@@ -171,6 +183,15 @@ impl<'a> Parser<'a, '_> {
         let Some(quantifier) = Quantifier::of(self.word(token)) else {
             return Err(self.unexpected("an expression"));
         };
+        if self.ahead(2).kind == Kind::Name && self.is(3, ":") {
+            let name = self.name("a name")?;
+            self.advance();
+            let threads = self.name("the name of threads")?;
+            self.advance();
+            let body = self.expression()?;
+            let (span, height) = (self.since(token.span), body.height);
+            return self.node(ExprKind::OfThreads(quantifier, name, threads, Box::new(body)), span, height);
+        }
         let binder = self.binder()?;
         self.expect_or(":", "what is true of them stands after a colon: `forall i in 0..3: a[i] > 0`")?;
         let body = self.expression()?;
@@ -206,11 +227,11 @@ impl<'a> Parser<'a, '_> {
             return Ok(None);
         }
         let index = self.expression()?;
-        self.expect_operator_or("]")?;
-        if self.at("[") {
-            let help = "arrays have one dimension: write `a[i * WIDTH + j]`".to_string();
-            return Err(self.unexpected_with("the end of the index", Some(help)));
+        if self.at(",") {
+            let help = "an element of an array of two dimensions is written `a[i][j]`".to_string();
+            return Err(self.unexpected_with("`]`", Some(help)));
         }
+        self.expect_operator_or("]")?;
         Ok(Some(index))
     }
 
@@ -268,4 +289,9 @@ impl<'a> Parser<'a, '_> {
         }
         Ok(Expr { kind, span, height: height + 1 })
     }
+}
+
+/// How high the highest index is.
+fn height_of(selectors: &[Selector<'_>]) -> usize {
+    selectors.iter().filter_map(Selector::index).map(|index| index.height).max().unwrap_or(0)
 }

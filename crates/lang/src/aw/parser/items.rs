@@ -1,11 +1,11 @@
 //! Declarations.
 
 use super::super::ast::{
-    Channel, Declarator, Eventually, Initial, Item, Module, Name, Parameter, Routine, RoutineKind, Threads,
-    TypeName,
+    Channel, Declarator, Eventually, Initial, Item, Module, Name, Parameter, Routine, RoutineKind, Structure,
+    Threads, TypeName,
 };
 use super::super::foreign;
-use super::super::lexer::Kind;
+use super::super::lexer::{Kind, Token};
 use super::{Parse, Parser, Reported, quote};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -58,7 +58,13 @@ impl<'a> Parser<'a, '_> {
                 items.extend(constants);
                 self.semicolon("the declaration")
             }
-            (Kind::Name, "enum") if self.starts_enumeration(0) => {
+            (Kind::Name, "struct") if self.starts_type(0) => {
+                self.advance();
+                let structure = self.structure()?;
+                items.push(Item::Structure(structure));
+                Ok(())
+            }
+            (Kind::Name, "enum") if self.starts_type(0) => {
                 self.advance();
                 let name = self.name("the name of a type")?;
                 self.expect("{")?;
@@ -147,6 +153,9 @@ impl<'a> Parser<'a, '_> {
                 return Err(parser.unexpected_with("`[`", Some(HELP.to_string())));
             }
             let Some(capacity) = parser.index()? else { return Err(parser.unexpected("`[`")) };
+            if parser.at("[") {
+                return Err(parser.unexpected_with("`,` or `of`", Some(HELP.to_string())));
+            }
             Ok((name, capacity))
         })?;
         if self.word(self.peek()) != "of" {
@@ -163,8 +172,41 @@ impl<'a> Parser<'a, '_> {
         Ok(heads.into_iter().map(channel).collect())
     }
 
-    /// Whether `enum` at the token so many after the next is followed by a name and a brace.
-    fn starts_enumeration(&self, count: usize) -> bool {
+    /// `Name { type member; … }`
+    fn structure(&mut self) -> Parse<Structure<'a>> {
+        let name = self.name("the name of a type")?;
+        self.expect("{")?;
+        let mut members = Vec::new();
+        while !self.at("}") {
+            let ty = match self.eat("lock") {
+                true => TypeName::Lock,
+                false => self.type_name()?,
+            };
+            let declarators = self.list(|parser| {
+                let member = parser.declarator()?;
+                if member.initial.is_some() {
+                    let help =
+                        "the values of a structure are given where a variable is declared: `= {1, true}`";
+                    let message = "expected a member without a value, found one with a value".to_string();
+                    parser.error(member.span, message, Some(help.to_string()));
+                }
+                Ok(member)
+            })?;
+            members.push((ty, declarators));
+            self.semicolon("the member")?;
+        }
+        if members.is_empty() {
+            let help = "a structure is declared by `struct Node { 0..3 next; bool used; }`".to_string();
+            return Err(self.unexpected_with("a member", Some(help)));
+        }
+        self.advance();
+        let span = self.since(name.span);
+        self.eat(";");
+        Ok(Structure { name, members, span })
+    }
+
+    /// Whether `enum` or `struct` at the token so many after the next is followed by a name and a brace.
+    fn starts_type(&self, count: usize) -> bool {
         self.ahead(count + 1).kind == Kind::Name && self.is(count + 2, "{")
     }
 
@@ -176,10 +218,10 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// The types that are declared somewhere in the text.
-    pub(super) fn enumerations(&self) -> HashSet<&'a str> {
+    pub(super) fn declared_types(&self) -> HashSet<&'a str> {
         let starts = (0..self.tokens.len()).filter(|&at| {
             let token = self.tokens[at];
-            token.kind == Kind::Name && self.word(token) == "enum" && self.starts_enumeration(at)
+            token.kind == Kind::Name && matches!(self.word(token), "enum" | "struct") && self.starts_type(at)
         });
         starts.map(|at| self.word(self.tokens[at + 1])).collect()
     }
@@ -207,25 +249,33 @@ impl<'a> Parser<'a, '_> {
     /// `name[n] = e`
     pub(super) fn declarator(&mut self) -> Parse<Declarator<'a>> {
         let name = self.name("the name of a variable")?;
-        let length = self.index()?;
+        let mut lengths = Vec::new();
+        while let Some(length) = self.index()? {
+            lengths.push(length);
+        }
         if self.at("{") || self.touching(0, ":", "=") {
             self.expect_or("=", "an initial value is given by `= e`")?;
         }
         let initial = match self.eat("=") {
-            true if self.at("[") => {
-                let help = "the elements of an array stand in braces: write `= {1, 2, 3}`".to_string();
-                return Err(self.unexpected_with("an expression", Some(help)));
-            }
-            true if self.at("{") => {
-                let start = self.advance().span;
-                let values = self.list(Self::expression)?;
-                self.expect_operator_or("}")?;
-                Some(Initial::Each(values, self.since(start)))
-            }
-            true => Some(Initial::One(self.expression()?)),
+            true => Some(self.initial()?),
             false => None,
         };
-        Ok(Declarator { name, length, initial, span: self.since(name.span) })
+        Ok(Declarator { name, lengths, initial, span: self.since(name.span) })
+    }
+
+    /// The value that a variable is declared with: `e`, or `{e, …}`, perhaps with braces inside.
+    fn initial(&mut self) -> Parse<Initial<'a>> {
+        if self.at("[") {
+            let help = "the elements of an array stand in braces: write `= {1, 2, 3}`".to_string();
+            return Err(self.unexpected_with("an expression", Some(help)));
+        }
+        if !self.at("{") {
+            return Ok(Initial::One(self.expression()?));
+        }
+        let start = self.advance().span;
+        let values = self.nested(|parser| parser.list(Self::initial))?;
+        self.expect_operator_or("}")?;
+        Ok(Initial::Each(values, self.since(start)))
     }
 
     pub(super) fn type_name(&mut self) -> Parse<TypeName<'a>> {
@@ -240,7 +290,7 @@ impl<'a> Parser<'a, '_> {
                 self.advance();
                 Ok(TypeName::Int)
             }
-            (Kind::Name, word) if self.enumerations.contains(word) && !self.is(1, "..") => {
+            (Kind::Name, word) if self.types.contains(word) && !self.is(1, "..") => {
                 Ok(TypeName::Named(self.name("a type")?))
             }
             (Kind::Name, word) if self.ahead(1).kind == Kind::Name || self.is(1, "=") || self.is(1, ";") => {
@@ -339,12 +389,24 @@ impl<'a> Parser<'a, '_> {
             let help = "a parameter is declared by its type and its name: `int x`".to_string();
             return Err(self.unexpected_with("the type of a parameter", Some(help)));
         }
-        let ty = self.type_name()?;
+        let starts_type = |token: Token| {
+            matches!(token.kind, Kind::Name | Kind::Number)
+                || matches!(self.word(token), "bool" | "int" | "lock" | "-" | "(")
+        };
+        let word = self.peek();
+        let reference = word.kind == Kind::Name && self.word(word) == "ref" && starts_type(self.ahead(1));
+        if reference {
+            self.advance();
+        }
+        let ty = match reference && self.eat("lock") {
+            true => TypeName::Lock,
+            false => self.type_name()?,
+        };
         let name = self.name("the name of a parameter")?;
         if self.at("[") {
             let help = "arrays cannot be passed; a shared array can be used by everybody".to_string();
             return Err(self.unexpected_with("`,` or `)`", Some(help)));
         }
-        Ok(Parameter { ty, name })
+        Ok(Parameter { reference, ty, name })
     }
 }

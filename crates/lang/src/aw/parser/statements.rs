@@ -88,9 +88,9 @@ impl<'a> Parser<'a, '_> {
         self.is(1, "..") || arithmetic && !slip
     }
 
-    /// Whether an enumeration and the name of a variable come next.
+    /// Whether a declared type and the name of a variable come next.
     fn starts_named_type(&self) -> bool {
-        self.enumerations.contains(self.word(self.peek())) && self.ahead(1).kind == Kind::Name
+        self.types.contains(self.word(self.peek())) && self.ahead(1).kind == Kind::Name
     }
 
     fn starts_statement(&self) -> bool {
@@ -231,8 +231,8 @@ impl<'a> Parser<'a, '_> {
 
     fn reference(&mut self, expected: &str) -> Parse<Reference<'a>> {
         let name = self.name(expected)?;
-        let index = self.index()?;
-        Ok(Reference { name, index, span: self.since(name.span) })
+        let selectors = self.selectors()?;
+        Ok(Reference { name, selectors, span: self.since(name.span) })
     }
 
     fn if_statement(&mut self, start: Span) -> Parse<(StatementKind<'a>, Span)> {
@@ -276,6 +276,13 @@ impl<'a> Parser<'a, '_> {
             let binder = self.binder()?;
             let span = self.since(start.span);
             return Ok((StatementKind::For(Box::new(binder), self.body("for")?), span));
+        }
+        if word == "signal" && self.ahead(1).kind == Kind::Name {
+            self.advance();
+            let event = self.name("the name of an event")?;
+            let span = self.since(start.span);
+            self.semicolon("the statement")?;
+            return Ok((StatementKind::Signal(event), span));
         }
         if let Some(help) = foreign::statement(word).filter(|_| self.looks_foreign()) {
             self.unexpected_with("a statement", Some(help.to_string()));

@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 
 /// Both programs have the same violations and the same values of shared variables.
 #[track_caller]
-fn same(short: &str, long: &str) {
+pub(super) fn same(short: &str, long: &str) {
     assert_eq!(explored(short), explored(long), "of\n{short}\nand\n{long}");
     let laid_out = format(short.as_bytes()).expect("it is well formed");
     assert_eq!(format(laid_out.as_bytes()).as_ref(), Ok(&laid_out), "layout is stable");

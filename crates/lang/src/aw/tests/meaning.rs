@@ -377,7 +377,7 @@ fn properties_and_predicates() {
     let text = "shared int x; thread t { int l; l = x; x = l; k: skip; } thread u { int l; int q; l = q; } proc f() { int p; p = p; }";
     assert_snapshot!(said(&format!("{text} never l == 1; never x; never *; never other.l == 1; never x == f();")), @"
     1:125: expected a shared variable, found `l`, local to `t`
-      `never` speaks of shared variables and of `at(label)`; inside a body, use `assert`
+      `never` speaks of local variables by `exists p in worker: p.x`; inside a body, use `assert`
     1:139: expected a Boolean after `never`, found a number
       a number becomes a Boolean by a comparison such as `x != 0`
     1:148: expected an expression without choices, found `*`

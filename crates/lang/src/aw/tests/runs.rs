@@ -7,7 +7,7 @@ use allways_model::program::{Program, Value};
 use std::collections::{BTreeSet, HashSet};
 
 /// What can go wrong: one word and the line of each violation, and whether some state is stuck.
-fn violations(text: &str) -> BTreeSet<(&'static str, u32)> {
+pub(super) fn violations(text: &str) -> BTreeSet<(&'static str, u32)> {
     run(&good(text)).0
 }
 
@@ -50,7 +50,7 @@ fn run(program: &Program) -> (BTreeSet<(&'static str, u32)>, BTreeSet<Vec<Value>
 }
 
 #[track_caller]
-fn expect(text: &str, expected: &[(&'static str, u32)]) {
+pub(super) fn expect(text: &str, expected: &[(&'static str, u32)]) {
     assert_eq!(violations(text).into_iter().collect::<Vec<_>>(), expected, "of {text}");
 }
 

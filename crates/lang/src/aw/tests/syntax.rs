@@ -166,9 +166,9 @@ fn statements_of_other_languages() {
     3:19: expected a statement, found `elif`
       write `else if`
     ");
-    assert_snapshot!(body("x = a[1][2];"), @"
-    3:9: expected the end of the index, found `[`
-      arrays have one dimension: write `a[i * WIDTH + j]`
+    assert_snapshot!(body("x = a[1, 2];"), @"
+    3:8: expected `]`, found `,`
+      an element of an array of two dimensions is written `a[i][j]`
     ");
     assert_snapshot!(body("skip;;"), @"
     3:6: expected a statement, found `;`

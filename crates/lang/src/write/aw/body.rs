@@ -365,6 +365,7 @@ impl<'w, 'a> Body<'w, 'a> {
             Op::Fork(location) => return Ok(self.fork(*location)),
             Op::Wait(event) => format!("wait {};", self.writer.events[event.index()]),
             Op::Broadcast(event) => format!("broadcast {};", self.writer.events[event.index()]),
+            Op::Signal(event) => format!("signal {};", self.writer.events[event.index()]),
         };
         Ok(vec![statement])
     }

@@ -269,6 +269,9 @@ impl<'w, 'a> Layout<'w, 'a> {
             Op::AtomicEnd => "atomic_end;".to_string(),
             Op::Wait(_) => "wait;".to_string(),
             Op::Broadcast(_) => "broadcast;".to_string(),
+            Op::Signal(_) => {
+                return refuse(span, "a Boolean program wakes all that wait, never one of them");
+            }
             Op::Fork(location) => format!("start_thread goto {};", self.target(*location)),
             Op::Spawn(template, arguments) => return self.spawn(*template, arguments, procedure, span),
             Op::Acquire(_) | Op::Release(_) => return refuse(span, "a Boolean program has no locks"),

@@ -54,7 +54,9 @@ impl Lowering<'_> {
                 self.set(target, Type::Bool, Expr::Constant(0), span);
             }
             Op::Spawn(..) | Op::Fork(_) => return self.refused("a thread is started", span),
-            Op::Wait(_) | Op::Broadcast(_) => return self.refused("an event is for others", span),
+            Op::Wait(_) | Op::Broadcast(_) | Op::Signal(_) => {
+                return self.refused("an event is for others", span);
+            }
         }
         Ok(())
     }

@@ -155,7 +155,8 @@ pub(super) fn fold_step(op: &Op, procedure: &Procedure, scope: &Scope<'_>) -> Op
         | Op::AtomicEnd
         | Op::Fork(_)
         | Op::Wait(_)
-        | Op::Broadcast(_) => op.clone(),
+        | Op::Broadcast(_)
+        | Op::Signal(_) => op.clone(),
     }
 }
 

@@ -171,7 +171,8 @@ impl Analysis {
             | Op::AtomicEnd
             | Op::Fork(_)
             | Op::Wait(_)
-            | Op::Broadcast(_) => {}
+            | Op::Broadcast(_)
+            | Op::Signal(_) => {}
         }
     }
 
