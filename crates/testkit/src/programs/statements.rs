@@ -316,8 +316,11 @@ impl Generator {
     }
 
     fn compare_and_swap(&mut self, body: &Body) -> (String, String) {
-        let (place, ty) = self.place(body, |_| true);
-        // What is compared makes no choices.
+        let (mut place, mut ty) = self.place(body, |_| true);
+        // What is compared makes no choices, nor does its index.
+        while place.contains('*') {
+            (place, ty) = self.place(body, |_| true);
+        }
         let old = Some(self.fitting(body, ty)).filter(|old| !old.contains('*'));
         let old = old.unwrap_or_else(|| self.constant_of(ty));
         (format!("cas({place}, {old}, {})", self.fitting(body, ty)), place)

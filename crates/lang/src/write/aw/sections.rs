@@ -120,16 +120,16 @@ impl Body<'_, '_> {
         constraint: &Expr,
         span: Span,
     ) -> Written<Vec<String>> {
+        if constraint.is_about_others() {
+            return refuse(span, "a constraint reads the local variables of other threads");
+        }
         let mut assigned = HashSet::new();
         for place in places {
             match place.target {
                 Target::Shared(slot) => assigned.insert((true, slot)),
                 Target::Local(slot) => assigned.insert((false, slot)),
-                _ => return refuse(place.span, "a constraint is about more than plain variables"),
+                _ => return self.constrained_before(places, values, constraint, span),
             };
-        }
-        if constraint.is_about_others() {
-            return refuse(span, "a constraint reads the local variables of other threads");
         }
         // An element that is assigned, and read by an index, has no old value that could be saved by its name.
         let mut hidden = false;
@@ -144,7 +144,7 @@ impl Body<'_, '_> {
             _ => {}
         });
         if hidden {
-            return refuse(span, "a constraint is about more than plain variables");
+            return self.constrained_before(places, values, constraint, span);
         }
         let (mut names, mut saved) = (Vec::new(), Vec::new());
         let after = self.afterwards(constraint, &assigned, &mut names, &mut saved);
@@ -155,6 +155,30 @@ impl Body<'_, '_> {
         lines.push(self.assignment(places, values, span)?);
         lines.push(format!("assume {};", self.writer.expression(&after, &self.locals, Sort::Bool, span)?));
         Ok(lines)
+    }
+
+    /// An assignment to more than plain variables, with a constraint on what was before: whether it holds is remembered, since the
+    /// assignment goes wrong even where it does not.
+    fn constrained_before(
+        &mut self,
+        places: &[Place],
+        values: &[Expr],
+        constraint: &Expr,
+        span: Span,
+    ) -> Written<Vec<String>> {
+        let mut after = false;
+        constraint.visit(&mut |part| after |= matches!(part, Expr::NextShared(_) | Expr::NextLocal(_)));
+        if after {
+            return refuse(span, "a constraint is about more than plain variables");
+        }
+        let slot = self.saved((true, Slot::MAX), "condition", Type::Bool);
+        let name = self.locals.slots[slot].clone();
+        let condition = self.writer.expression(constraint, &self.locals, Sort::Bool, span)?;
+        Ok(vec![
+            format!("{name} = {condition};"),
+            self.assignment(places, values, span)?,
+            format!("assume {name};"),
+        ])
     }
 
     /// A constraint as seen after the assignment. Old values of what was assigned are in variables, which are named
