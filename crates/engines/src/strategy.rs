@@ -81,6 +81,9 @@ const COARSE_VIEWS_HEAD_START: Duration = Duration::from_secs(2);
 /// How long the other engines are alone before a part of the task is looked at: what has few states does not need that.
 const PART_HEAD_START: Duration = Duration::from_secs(1);
 
+/// How long it is looked at: what takes longer takes the time of proofs of the whole.
+const PART_BUDGET: Duration = Duration::from_secs(20);
+
 /// How long others are given before predicates are refined beside them: what views prove, they prove sooner.
 const PREDICATES_HEAD_START: Duration = Duration::from_secs(3);
 
@@ -151,7 +154,7 @@ pub enum Strategy {
     /// What is used for a fixed and for any number of threads, on the coarse task, if there is one: a proof or
     /// nothing. Beside that views, if its data is wide.
     Coarse,
-    /// Thread-modular proofs of the part of the task that decides it, if there is one; views, if its data is wide.
+    /// Thread-modular proofs of the part of the task that decides it, if there is one.
     Part,
     /// On the bounded task, if there is one: a proof, or why there is none.
     Bounded(Box<Strategy>),
@@ -243,8 +246,19 @@ impl Strategy {
                 Some(outcome)
             }
             Strategy::Grow(small, strategy) => grow(*small, strategy, forms, budget),
-            Strategy::Coarse => prove(Abstraction::Coarse, listing, forms, budget),
-            Strategy::Part => prove(Abstraction::Part, thread_by_thread, forms, budget),
+            Strategy::Coarse => {
+                let coarse = forms.abstraction(Abstraction::Coarse)?;
+                let mut lanes = vec![(Duration::ZERO, listing(&coarse))];
+                if coarse.task().is_some_and(|task| task.has_wide_values()) {
+                    lanes.push((COARSE_VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
+                }
+                let race = Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: false };
+                prove(Abstraction::Coarse, &coarse, &race, budget)
+            }
+            Strategy::Part => {
+                let part = forms.abstraction(Abstraction::Part)?;
+                prove(Abstraction::Part, &part, &thread_by_thread(&part), &budget.within(PART_BUDGET))
+            }
             Strategy::Bounded(strategy) => {
                 let outcome = strategy.run(&forms.abstraction(Abstraction::Bounded)?, budget)?;
                 let abstraction = Some(Abstraction::Bounded);
@@ -260,20 +274,9 @@ impl Strategy {
     }
 }
 
-/// Proves a task beside a task: by engines that list states, and by views, if its data is wide.
-fn prove(
-    kind: Abstraction,
-    by_states: fn(&Forms) -> Strategy,
-    forms: &Forms,
-    budget: &Budget,
-) -> Option<Outcome> {
-    let other = forms.abstraction(kind)?;
-    let mut lanes = vec![(Duration::ZERO, by_states(&other))];
-    if other.task().is_some_and(|task| task.has_wide_values()) {
-        lanes.push((COARSE_VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
-    }
-    let race = Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: false };
-    let outcome = race.run(&other, budget)?;
+/// Proves a task beside a task; nothing if that fails.
+fn prove(kind: Abstraction, other: &Forms, strategy: &Strategy, budget: &Budget) -> Option<Outcome> {
+    let outcome = strategy.run(other, budget)?;
     let safe = matches!(outcome.verdict, Verdict::Safe(_));
     safe.then_some(Outcome { abstraction: Some(kind), ..outcome })
 }
