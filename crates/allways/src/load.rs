@@ -258,19 +258,7 @@ impl Reading<'_> {
         let Some(parsed) = parsed else { return Err(LoadError::Faulty(Box::new(diagnostics))) };
         let property = Property { deadlock: self.options.deadlock, ..Property::default() };
         let (threads, source) = (self.options.threads.clone(), self.source);
-        let task = Task {
-            model: model(parsed),
-            property,
-            stuck: self.options.stuck,
-            threads,
-            source,
-            widened: None,
-            exact: None,
-            coarse: None,
-            bounded: None,
-            part: None,
-            narrowed: None,
-        };
+        let task = Task { property, stuck: self.options.stuck, threads, source, ..Task::new(model(parsed)) };
         Ok(Loaded { task, diagnostics, warnings: Vec::new() })
     }
 }
