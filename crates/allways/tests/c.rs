@@ -460,3 +460,67 @@ fn every_argument_of_a_library_call_is_evaluated_once() {
         0
     );
 }
+
+/// Twelve threads use a mutex that `main` destroys when it has joined them all; in the others, when it has not, or it uses one itself.
+/// What happens to a mutex that was destroyed is not followed, so only the first is safe.
+#[test]
+fn mutexes_are_destroyed_when_all_threads_are_joined() {
+    let head = format!(
+        "{THREADS}typedef struct {{ int x; }} pthread_mutex_t; int pthread_mutex_lock(pthread_mutex_t *);\n\
+         int pthread_mutex_unlock(pthread_mutex_t *); int pthread_mutex_destroy(pthread_mutex_t *);\n\
+         pthread_t t[12], one; pthread_mutex_t m, other; int table[64];\n\
+         void *f(void *unused) {{ int at = 0; for (int k = 0; k < 9; k++) {{ at = (at * 3 + k) % 64; if (at < 0) reach_error();\n\
+         pthread_mutex_lock(&m); table[at]++; pthread_mutex_unlock(&m); }} return 0; }}\n"
+    );
+    let create = "for (i = 0; i < 12; i++) pthread_create(&t[i], 0, f, 0);";
+    let join = "for (i = 0; i < 12; i++) pthread_join(t[i], 0);";
+    let run = |name: &str, body: &str, limit: usize| {
+        let text = format!("{head}int main() {{ int i; {body} return 0; }}");
+        let options = format!("--timeout {limit}s --property unreach-call");
+        check(&format!("destroyed-{name}"), &text, &options)
+    };
+    let destroy = "pthread_mutex_destroy(&m);";
+    let safe = run("all", &format!("{create} {join} {destroy}"), 60);
+    assert_eq!(safe.code, 0, "{safe:?}");
+    let others = [
+        ("early", format!("{create} {destroy} {join}")),
+        ("some", format!("{create} for (i = 1; i < 12; i++) pthread_join(t[i], 0); {destroy}")),
+        ("elsewhere", format!("pthread_create(&one, 0, f, 0); {create} {join} {destroy}")),
+        ("later", format!("{create} {join} {destroy} pthread_create(&one, 0, f, 0);")),
+        ("twice", format!("{create} {join} {destroy} {create}")),
+        ("own", format!("{create} {join} {destroy} pthread_mutex_lock(&m);")),
+        (
+            "detached",
+            format!("{create} {join} {destroy} extern int pthread_detach(pthread_t); pthread_detach(one);"),
+        ),
+        ("perhaps", format!("{create} if (__VERIFIER_nondet_uint()) {join} {destroy}")),
+    ];
+    for (name, body) in others {
+        let run = run(name, &body, 4);
+        assert_ne!(run.code, 0, "{name}: {run:?}");
+    }
+}
+
+/// Threads that a loop with a counter creates are counted; without the loop's condition there may be too many.
+#[test]
+fn threads_are_counted_where_a_loop_counts_them() {
+    if Command::new("z3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no z3");
+        return;
+    }
+    let head = format!(
+        "{THREADS}extern void __VERIFIER_atomic_begin(void); extern void __VERIFIER_atomic_end(void);\n\
+         int begun, done; unsigned wanted;\n\
+         void *f(void *unused) {{ __VERIFIER_atomic_begin(); begun++; __VERIFIER_atomic_end();\n\
+         if (done >= begun) reach_error(); __VERIFIER_atomic_begin(); done++; __VERIFIER_atomic_end(); return 0; }}\n"
+    );
+    let bounded = "int main() { pthread_t t; int n = __VERIFIER_nondet_uint(); done = 0; \
+                   for (int i = 0; i < n; i++) pthread_create(&t, 0, f, 0); return 0; }";
+    let options = "--engine views --timeout 60s";
+    let safe = check("counted-bounded", &format!("{head}{bounded}"), options);
+    assert_eq!(safe.code, 0, "{safe:?}");
+    // 2^31 threads take `begun` beyond what an `int` holds.
+    let endless = bounded.replace("i < n", "1");
+    let open = check("counted-endless", &format!("{head}{endless}"), options);
+    assert_eq!(open.code, 5, "{open:?}");
+}

@@ -143,6 +143,16 @@ fn union(left: (i128, i128), right: (i128, i128)) -> (i128, i128) {
     (left.0.min(right.0), left.1.max(right.1))
 }
 
+/// Whether no number is between both of these.
+fn apart(left: (i128, i128), right: (i128, i128)) -> bool {
+    left.1 < right.0 || right.1 < left.0
+}
+
+/// The values of a condition that always holds, or never, or perhaps.
+fn truth(always: bool, never: bool) -> (i128, i128) {
+    (always.into(), (!never).into())
+}
+
 /// Bounds of what an operator makes of values within bounds.
 pub fn combined(operator: Binary, left: (i128, i128), right: (i128, i128)) -> (i128, i128) {
     let corners = |apply: &dyn Fn(i128, i128) -> Option<i128>| {
@@ -155,12 +165,12 @@ pub fn combined(operator: Binary, left: (i128, i128), right: (i128, i128)) -> (i
         }
     };
     let (low, high) = match operator {
-        Binary::Equal
-        | Binary::Unequal
-        | Binary::Less
-        | Binary::LessEqual
-        | Binary::Greater
-        | Binary::GreaterEqual => (0, 1),
+        Binary::Equal => truth(left == right && left.0 == left.1, apart(left, right)),
+        Binary::Unequal => truth(apart(left, right), left == right && left.0 == left.1),
+        Binary::Less => truth(left.1 < right.0, left.0 >= right.1),
+        Binary::LessEqual => truth(left.1 <= right.0, left.0 > right.1),
+        Binary::Greater => truth(left.0 > right.1, left.1 <= right.0),
+        Binary::GreaterEqual => truth(left.0 >= right.1, left.1 < right.0),
         Binary::And => union((0, 0), right),
         Binary::Or => union((1, 1), right),
         Binary::Plus => corners(&|left, right| left.checked_add(right)),

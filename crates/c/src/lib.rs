@@ -14,6 +14,7 @@ mod coarse;
 mod compact;
 mod concurrent;
 mod conversions;
+mod counted;
 mod domains;
 pub mod fuse;
 mod indeterminate;
@@ -90,6 +91,8 @@ pub fn read(
             races::watch(&mut crowd);
         }
         let proofs = finish(&mut crowd.program, true, true);
+        // How many of them there are is known there, and takes no location for each.
+        lowered.bounded = proofs.bounded.clone().filter(counted::counts);
         let easier = proofs.part.or(proofs.coarse).or(proofs.bounded);
         lowered.part = easier.or(Some(crowd.program));
     }
@@ -100,7 +103,7 @@ pub fn read(
         lowered.assumed = any.assumed;
         let proofs = finish(&mut any.program, true, true);
         lowered.coarse = proofs.coarse.or(Some(any.program));
-        lowered.bounded = proofs.bounded;
+        lowered.bounded = lowered.bounded.or(proofs.bounded);
     }
     let proofs = finish(&mut lowered.program, provable && lowered.coarse.is_none(), safety);
     lowered.coarse = lowered.coarse.or(proofs.coarse);
@@ -188,7 +191,8 @@ fn with_bounds(program: &Program) -> Option<Program> {
     if !Task::new(Model::Program(Arc::new(strict.clone()))).has_wide_values() {
         return None;
     }
-    let mut bounded = bounded::bounded(&strict)?;
+    let counts = counted::count(&mut strict);
+    let mut bounded = bounded::bounded(&strict).or_else(|| counts.then_some(strict))?;
     fuse::fuse_for_proofs(&mut bounded);
     Some(bounded)
 }

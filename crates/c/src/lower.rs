@@ -262,6 +262,8 @@ struct Lowering<'u> {
     joined: Vec<(LocationId, Span)>,
     /// Whether a loop of joins was left out.
     skips_joins: bool,
+    /// What is known of the threads that are there.
+    threads_known: crowds::Known,
     /// Atomic operations with a weak memory order: where they begin and end, and the order.
     weak: Vec<([LocationId; 2], Span, &'static str)>,
     /// Whether an edge leads to a location.
@@ -403,6 +405,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         declarations: Vec::new(),
         joined: Vec::new(),
         skips_joins: false,
+        threads_known: crowds::Known::default(),
         weak: Vec::new(),
         reached: Vec::new(),
         body: Body::default(),

@@ -24,6 +24,7 @@ pub fn slice(program: &Program) -> Option<Program> {
         return None;
     }
     let values = Values::of(program)?;
+    let program = &without_closed_ways(program, &values);
     let mut kept = Marks::new(program);
     let before_errors = before_errors(program);
     while kept.grew() {
@@ -50,6 +51,22 @@ pub fn slice(program: &Program) -> Option<Program> {
         procedure.locals.iter_mut().for_each(|variable| settle(variable, is_kept));
     }
     forgot.then_some(part)
+}
+
+/// The program without the ways that no run takes, since a condition on them is never met: what it reads decides nothing.
+fn without_closed_ways(program: &Program, values: &Values<'_>) -> Program {
+    let mut result = program.clone();
+    for (number, location) in result.locations.iter_mut().enumerate() {
+        for edge in &mut location.edges {
+            if let Op::Guard(condition, true) = &edge.op
+                && !may_fail(values, LocationId(number), condition)
+                && values.is_within(LocationId(number), condition, (0, 0))
+            {
+                edge.op = Op::Guard(Expr::Constant(0), true);
+            }
+        }
+    }
+    result
 }
 
 /// Locations from which an error comes without another condition.

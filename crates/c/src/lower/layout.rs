@@ -61,6 +61,7 @@ impl Lowering<'_> {
         self.wake_one();
         self.look_at_ends();
         self.let_go();
+        self.expect_all_joined()?;
         let mut shared: Vec<Variable> = Vec::new();
         let mut layout = Layout {
             first: vec![0; self.objects.len()],

@@ -195,6 +195,11 @@ fn of_any_kind(kind: &Model) -> Model {
     choose(equals(kind, 1), Model::Constant(RECURSIVE), checking)
 }
 
+/// Whether a function is one of mutexes or spin locks.
+fn is_function(name: &str) -> bool {
+    ["pthread_mutex_", "pthread_spin_", "mtx_"].iter().any(|start| name.starts_with(start))
+}
+
 impl Lowering<'_> {
     /// The number by which the thread whose body this is owns a mutex.
     pub(super) fn owner(&self) -> Option<Value> {
@@ -225,6 +230,9 @@ impl Lowering<'_> {
     pub(super) fn mutex(&mut self, name: &str, arguments: &[Expr], span: Span) -> Result<Option<Vec<Model>>> {
         let Some(object) = arguments.first() else { return Ok(None) };
         let done = Ok(Some(vec![Model::Constant(0)]));
+        if !matches!(name, "pthread_mutex_destroy" | "mtx_destroy") && is_function(name) {
+            self.uses_mutex(span)?;
+        }
         match name {
             "pthread_mutexattr_init" | "pthread_mutexattr_settype" => {
                 if self.kinds {
@@ -276,7 +284,10 @@ impl Lowering<'_> {
                 };
                 let result = self.temporary(span);
                 let busy = choose(free.clone(), Model::Constant(0), Model::Constant(busy_code(name)));
-                let after = choose(free, Model::Constant(DESTROYED), found);
+                let after = match self.forgets_to_destroy() {
+                    true => found,
+                    false => choose(free, Model::Constant(DESTROYED), found),
+                };
                 self.store_at_once(vec![(Target::Local(result), busy), (place, after)], None, span)?;
                 Ok(Some(vec![Model::Local(result)]))
             }
@@ -340,6 +351,7 @@ impl Lowering<'_> {
 
     /// Takes a mutex, waiting until that is possible: the result of the function that does so.
     pub(super) fn take_mutex(&mut self, object: &Expr, span: Span) -> Result<Model> {
+        self.uses_mutex(span)?;
         let place = self.target_of(object)?;
         self.specially(&place, Kind::Library);
         self.expect_there(&place, span);

@@ -259,6 +259,7 @@ impl Lowering<'_> {
         }
         let (head, again, inside, after) =
             (self.location(span), self.location(span), self.location(span), self.location(span));
+        self.counts(condition, step, body, before);
         self.body.loops += 1;
         self.body.branches += 1;
         self.jump(if first { head } else { inside }, span);

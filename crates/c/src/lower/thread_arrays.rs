@@ -289,7 +289,7 @@ fn mentions_in(expr: &Expr, variable: VariableId) -> usize {
 }
 
 /// Whether a statement may write a variable.
-fn writes(stmt: &Stmt, variable: VariableId) -> bool {
+pub(super) fn writes(stmt: &Stmt, variable: VariableId) -> bool {
     let mut found = false;
     walk::statement(stmt, &mut |expr| {
         if let ExprKind::Assign(to, _)

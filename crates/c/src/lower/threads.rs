@@ -334,6 +334,7 @@ impl Lowering<'_> {
             let name = &self.unit.functions[function.0].name;
             return refuse(span, format!("a thread starts with `{name}`, which has no body here"));
         }
+        self.creates(to);
         let address = self.address(argument)?;
         let argument = self.number(address, span)?;
         let uses = !self.unit.functions[function.0].parameters.is_empty();

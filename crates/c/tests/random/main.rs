@@ -3,6 +3,7 @@
 //! `ALLWAYS_RANDOM` says how many programs are taken, or which; then each program of threads runs natively 1,000 times. Where
 //! there is no `cc`, the tests say so and pass; where there is `clang`, too, values must be the same with both.
 
+mod counted;
 mod dangling;
 mod dice;
 mod explore;

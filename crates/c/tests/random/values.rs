@@ -121,7 +121,7 @@ fn program(seed: u64) -> String {
 }
 
 /// Whether a run goes wrong or is not followed, while every state is looked at; nothing if there are too many states.
-fn explored(program: &Program, look: &dyn Fn(&State)) -> Option<bool> {
+pub(crate) fn explored(program: &Program, look: &dyn Fn(&State)) -> Option<bool> {
     let mut todo = State::initial(program, &State::counts(program))?;
     let mut seen: HashSet<State> = todo.iter().cloned().collect();
     let mut wrong = false;

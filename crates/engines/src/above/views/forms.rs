@@ -275,6 +275,10 @@ fn differences(
     let sum = |index: usize| Term::variable(&weighed(index));
     all.extend((0..setting.views.weights.len()).map(|index| Form::single(&sum(index), numbers)));
     all.extend(explained.terms.iter().map(|(term, index)| Form::pair(term, &sum(*index), numbers)));
+    for (counter, index) in &explained.remembered {
+        let locals = own.iter().flatten();
+        all.extend(locals.map(|local| Form::pair(&counter.minus(local), &sum(*index), &near)));
+    }
     all
 }
 

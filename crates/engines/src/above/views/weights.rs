@@ -18,6 +18,8 @@ pub struct Explained {
     pub weights: Vec<BTreeMap<LocationId, i64>>,
     /// Terms over shared variables, each with the weights whose sum it differs from by a constant.
     pub terms: Vec<(Term, usize)>,
+    /// Counters that are to be compared with what threads remember, too, each with weights.
+    pub remembered: Vec<(Term, usize)>,
 }
 
 /// Weights for variables, for differences of two and for sums of two, wherever they are not all 0.
@@ -39,6 +41,11 @@ pub fn weights(steps: &Steps, matters: &dyn Fn(usize) -> bool) -> Explained {
                 explained
                     .add(variable(one).plus(&variable(other)), potential(steps, &[(one, 1), (other, 1)]));
             }
+        }
+    }
+    for &one in &counters {
+        for &other in counters.iter().filter(|&&other| other != one) {
+            explained.add_copies(steps, one, other);
         }
     }
     explained
@@ -68,6 +75,37 @@ impl Explained {
     }
 }
 
+impl Explained {
+    /// What is stored in a variable may be what a thread has read there, and one more: then the variable is at most the number of
+    /// times that it is written. So it is compared with a counter, less the threads that are still to write; and so are the
+    /// local variables in which threads remember it.
+    fn add_copies(&mut self, steps: &Steps, counter: usize, written: usize) {
+        if potential(steps, &[(written, 1)]).is_some() || potential(steps, &[(counter, 1)]).is_none() {
+            return;
+        }
+        let counter_grows = |step: &Transition| {
+            change(step, counter, &steps.shared[counter].name).is_some_and(|change| change >= 0)
+        };
+        if !steps.from.iter().flatten().all(counter_grows) {
+            return;
+        }
+        let writes = |step: &Transition, slot: usize| {
+            if slot == written {
+                Some(step.shared.iter().any(|(slot, _)| *slot == written).into())
+            } else {
+                exact(steps, step, slot)
+            }
+        };
+        let weights = potential_by(steps, &[(counter, 1), (written, -1)], &writes);
+        let variable = |slot: usize| Term::variable(&steps.shared[slot].name);
+        if self.add(variable(counter).minus(&variable(written)), weights)
+            && let Some(&(_, index)) = self.terms.last()
+        {
+            self.remembered.push((variable(counter), index));
+        }
+    }
+}
+
 /// The most sums of weights.
 const MOST: usize = 8;
 
@@ -76,6 +114,15 @@ const MOST_COUNTERS: usize = 24;
 
 /// The potential of a sum of multiples of variables.
 fn potential(steps: &Steps, parts: &[(usize, i64)]) -> Option<BTreeMap<LocationId, i64>> {
+    potential_by(steps, parts, &|step, slot| exact(steps, step, slot))
+}
+
+/// The same, where steps are said to change variables by so much.
+fn potential_by(
+    steps: &Steps,
+    parts: &[(usize, i64)],
+    changes: &dyn Fn(&Transition, usize) -> Option<i64>,
+) -> Option<BTreeMap<LocationId, i64>> {
     let mut weights: BTreeMap<LocationId, i64> = steps.entries.iter().map(|&entry| (entry, 0)).collect();
     let mut todo = steps.entries.clone();
     while let Some(from) = todo.pop() {
@@ -83,7 +130,7 @@ fn potential(steps: &Steps, parts: &[(usize, i64)]) -> Option<BTreeMap<LocationI
             let Some(to) = transition.to else { continue };
             let mut weight = weights[&from];
             for &(slot, factor) in parts {
-                let change = change(transition, slot, &steps.shared[slot].name)?;
+                let change = changes(transition, slot)?;
                 weight = weight.checked_add(change.checked_mul(factor)?)?;
             }
             match weights.get(&to) {
@@ -98,6 +145,10 @@ fn potential(steps: &Steps, parts: &[(usize, i64)]) -> Option<BTreeMap<LocationI
     }
     // Evidence gives them 32 bits.
     weights.values().all(|&weight| i32::try_from(weight).is_ok()).then_some(weights)
+}
+
+fn exact(steps: &Steps, step: &Transition, slot: usize) -> Option<i64> {
+    change(step, slot, &steps.shared[slot].name)
 }
 
 /// By how much a step changes a variable, if that is a number.
