@@ -4,10 +4,13 @@
 //! in which they are looked at; the first that fits is said.
 
 use crate::words;
-use allways_engines::Forms;
 use allways_engines::journal::EngineRun;
+use allways_engines::{Forms, Question};
 use allways_evidence::StopReason;
+use allways_model::program::{Edge, LocationId, Op, ProcedureId};
 use allways_model::task::{Model, Task};
+use std::collections::HashSet;
+use std::hash::Hash;
 
 /// The most kinds of outcomes that are told.
 const MOST_TOLD: usize = 4;
@@ -51,7 +54,7 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
     let text = reason.to_string();
     let task = forms.task()?;
     if let StopReason::Bound(_) = reason {
-        return Some("a larger bound, or none: then every schedule is looked at".to_string());
+        return Some(without_bound(forms.question(), task, named));
     }
     if text.contains("cannot be started") {
         return Some("install a solver, such as by `apt-get install z3`".to_string());
@@ -67,7 +70,16 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
         return Some(format!("--memory, if the machine has more{spill}"));
     }
     if text.contains("can be started") {
-        return Some("--threads with a larger number, if runs start no more than that".to_string());
+        return Some(match (named, starts_without_end(task)) {
+            (true, _) => "leave out --engine: a proof for any number of threads is tried then".to_string(),
+            (false, true) => {
+                "start a number of threads that is fixed, as in `for _i in 1..3 { … }`: these are followed to the end".to_string()
+            }
+            (false, false) => "--threads with a larger number, if runs start no more than that".to_string(),
+        });
+    }
+    if forms.is_open() && text.contains("any number of threads") {
+        return Some("--threads 2: with a known number of threads this is supported".to_string());
     }
     if named {
         return Some("leave out --engine: other engines are tried then".to_string());
@@ -93,6 +105,83 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
     }
     let cores = if workers { ", or --workers 2 to use both cores" } else { "" };
     (*reason == StopReason::Time).then(|| format!("a longer --timeout{cores}"))
+}
+
+/// What to do where all within a bound was explored. Where there are infinitely many states, a larger bound does not decide it.
+fn without_bound(question: &Question, task: &Task, named: bool) -> String {
+    let engine = if named { "--engine and " } else { "" };
+    let infinite = task.has_integers() || calls_itself(task);
+    let all = if infinite { "engines that prove are tried then" } else { "every schedule is looked at then" };
+    if let (Some(rounds), Some(delays)) = (question.rounds, question.delays) {
+        let (rounds, delays) = (rounds + 1, delays + 1);
+        return format!(
+            "leave out {engine}--rounds and --delays: {all}; or --rounds {rounds} --delays {delays}, to look further"
+        );
+    }
+    if let (Some(_), Some(delays)) = (question.scheduler, question.delays) {
+        let delays = delays + 1;
+        return format!("--delays {delays}, or leave out --scheduler and --delays: {all}");
+    }
+    if let Some(contexts) = question.contexts {
+        return format!(
+            "leave out {engine}--contexts: {all}; or --contexts {}, to look further",
+            contexts + 1
+        );
+    }
+    if question.max_depth.is_some() {
+        return format!(
+            "leave out {engine}--max-depth: engines that follow stacks of any depth are tried then"
+        );
+    }
+    match question.max_states {
+        Some(_) if infinite => format!("leave out {engine}--max-states: {all}"),
+        Some(most) if named => {
+            format!("--max-states {}, or leave out {engine}--max-states: {all}", most.saturating_mul(10))
+        }
+        Some(most) => format!("--max-states {}, or none: {all}", most.saturating_mul(10)),
+        None if named => "leave out --engine: other engines are tried then".to_string(),
+        None => "--engine free: every schedule is looked at then".to_string(),
+    }
+}
+
+/// Whether some procedure of a program may call itself.
+fn calls_itself(task: &Task) -> bool {
+    let Model::Program(program) = &task.model else { return false };
+    let calls = |from: ProcedureId| {
+        let locations = program.locations.iter().filter(move |location| location.procedure == from);
+        locations.flat_map(|location| &location.edges).filter_map(|edge| match edge.op {
+            Op::Call(callee, ..) => Some(callee),
+            _ => None,
+        })
+    };
+    ProcedureId::all(&program.procedures).any(|procedure| leads_back(procedure, calls))
+}
+
+/// Whether a step that starts a thread lies on a cycle of control on which nothing is asked.
+fn starts_without_end(task: &Task) -> bool {
+    let Model::Program(program) = &task.model else { return false };
+    let next = |from: LocationId| {
+        let edges = program.locations[from].edges.iter();
+        edges.filter(|edge| !matches!(edge.op, Op::Guard(..) | Op::Assign(_, _, Some(_)))).map(|edge| edge.to)
+    };
+    let starts = |edge: &Edge| matches!(edge.op, Op::Spawn(..) | Op::Fork(_));
+    let mut all = LocationId::each(&program.locations);
+    all.any(|(location, here)| here.edges.iter().any(starts) && leads_back(location, next))
+}
+
+/// Whether a number leads back to itself.
+fn leads_back<N: Copy + Eq + Hash, I: Iterator<Item = N>>(first: N, next: impl Fn(N) -> I) -> bool {
+    let mut seen = HashSet::new();
+    let mut waiting: Vec<N> = next(first).collect();
+    while let Some(number) = waiting.pop() {
+        if number == first {
+            return true;
+        }
+        if seen.insert(number) {
+            waiting.extend(next(number));
+        }
+    }
+    false
 }
 
 fn is_c(task: &Task) -> bool {
@@ -150,7 +239,8 @@ mod tests {
             ("a.aw", fixed, StopReason::Memory, false, "--spill DIR"),
             ("a.aw", fixed, StopReason::Time, true, "leave out --engine"),
             ("a.aw", fixed, StopReason::Memory, true, "--memory"),
-            ("a.aw", fixed, StopReason::Bound("3 contexts".to_string()), true, "larger bound"),
+            ("a.aw", fixed, StopReason::Bound("3 contexts".to_string()), true, "leave out --engine"),
+            ("a.aw", fixed, StopReason::Bound("3 contexts".to_string()), false, "--engine free"),
             ("a.aw", open, StopReason::Time, false, "--threads 2"),
             ("a.aw", open, gave_up("no closed set of views was found"), false, "--threads 2"),
             ("a.aw", open, gave_up("more than 4 threads of p can be started"), false, "--threads with"),
