@@ -409,6 +409,8 @@ fn variables_that_hold_threads() {
     for seed in random::seeds(1000) {
         let (text, _) = held(seed, 1);
         let program = parsed(&text);
+        let anew = aw::format(text.as_bytes()).expect("a program without errors");
+        assert_eq!(aw::format(anew.as_bytes()).expect("the same"), anew);
         for count in 1..=3 {
             let (_, numbered) = held(seed, count);
             let limits = Limits { states: 10_000, threads: 4, depth: 1 };
@@ -422,6 +424,10 @@ fn variables_that_hold_threads() {
             let states: HashSet<State> =
                 held.states.iter().map(|state| with_numbers(&program, state)).collect();
             assert_eq!(states, numbers.states, "{name}");
+            if seed % 4 == 0 {
+                let again = explored(&parsed(&anew), &counts).expect("as many states");
+                assert_eq!(again.states, held.states, "{name}\nlaid out anew\n{anew}");
+            }
             compared += 1;
             broken += usize::from(held.violation);
         }
