@@ -263,6 +263,9 @@ pub fn walk(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> 
 /// Prints rows; on a terminal, one by one.
 fn step_through(header: &str, rows: &[String], context: &mut Context) {
     let patient = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if patient && rows.len() > 1 {
+        output::complain("Enter: the next step; q and Enter: no more\n");
+    }
     context.output.emit(|out| writeln!(out, "{header}"));
     for (index, row) in rows.iter().enumerate() {
         context.output.emit(|out| write!(out, "{row}"));
