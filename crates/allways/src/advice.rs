@@ -4,10 +4,14 @@
 //! in which they are looked at; the first that fits is said.
 
 use crate::words;
-use allways_engines::Forms;
 use allways_engines::journal::EngineRun;
+use allways_engines::{Forms, Question};
 use allways_evidence::StopReason;
+use allways_model::program::{Edge, LocationId, Op, ProcedureId};
 use allways_model::task::{Model, Task};
+use allways_model::threads::Counts;
+use std::collections::HashSet;
+use std::hash::Hash;
 
 /// The most kinds of outcomes that are told.
 const MOST_TOLD: usize = 4;
@@ -25,7 +29,12 @@ pub fn lines(forms: &Forms, reason: &StopReason, runs: &[EngineRun], named: bool
 /// Which engines ended why, those that ended alike together. Of one engine alone, the reason is said already.
 fn tried(runs: &[EngineRun], reason: &str) -> Vec<String> {
     let mut outcomes: Vec<(&str, Vec<&str>)> = Vec::new();
-    for run in runs.iter().filter(|run| !matches!(&*run.outcome, "safe" | "unsafe" | "interrupted")) {
+    // That some numbers of threads were looked at, and others not, is said of all of them together.
+    let tells = |run: &&EngineRun| {
+        !matches!(&*run.outcome, "safe" | "unsafe" | "interrupted")
+            && !run.outcome.ends_with("were not tried")
+    };
+    for run in runs.iter().filter(tells) {
         match outcomes.iter_mut().find(|(outcome, _)| *outcome == run.outcome) {
             Some((_, engines)) if engines.contains(&run.engine) => {}
             Some((_, engines)) => engines.push(run.engine),
@@ -51,10 +60,14 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
     let text = reason.to_string();
     let task = forms.task()?;
     if let StopReason::Bound(_) = reason {
-        return Some("a larger bound, or none: then every schedule is looked at".to_string());
+        return Some(without_bound(forms.question(), task, named));
     }
     if text.contains("cannot be started") {
         return Some("install a solver, such as by `apt-get install z3`".to_string());
+    }
+    if task.property.deadlock && task.has_integers() && !is_c(task) {
+        let advice = "ranges such as `0..9` in place of `int`: that nothing is stuck is proved where there are finitely many states";
+        return Some(advice.to_string());
     }
     // The reason has the option in it.
     if text.contains("--") {
@@ -67,7 +80,16 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
         return Some(format!("--memory, if the machine has more{spill}"));
     }
     if text.contains("can be started") {
-        return Some("--threads with a larger number, if runs start no more than that".to_string());
+        return Some(match (named || task.threads != Counts::default(), starts_without_end(task)) {
+            (true, _) => "leave out --engine and --threads, if they are given: a proof for any number is tried then".to_string(),
+            (false, true) => {
+                "start a number of threads that is fixed, as in `for _i in 1..3 { … }`: these are followed to the end".to_string()
+            }
+            (false, false) => "--threads with a larger number, if runs start no more than that".to_string(),
+        });
+    }
+    if forms.is_open() && signals(task) {
+        return Some("--threads 2: `signal` is supported with a known number of threads".to_string());
     }
     if named {
         return Some("leave out --engine: other engines are tried then".to_string());
@@ -95,6 +117,74 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
     (*reason == StopReason::Time).then(|| format!("a longer --timeout{cores}"))
 }
 
+/// What to do where all within a bound was explored. Where there are infinitely many states, a larger bound does not decide it.
+fn without_bound(question: &Question, task: &Task, named: bool) -> String {
+    let infinite = task.has_integers() || calls_itself(task);
+    let all = if infinite { "engines that prove are tried then" } else { "every schedule is looked at then" };
+    let leave = |options: &str| format!("leave out {options} (and --engine, if it is given): {all}");
+    let further = |options: String| format!("; or {options}, to look further");
+    match (question.rounds, question.delays, question.contexts) {
+        (Some(rounds), Some(delays), _) => {
+            leave("--rounds and --delays") + &further(format!("--rounds {} --delays {}", rounds + 1, delays + 1))
+        }
+        (None, Some(delays), _) if question.scheduler.is_some() => {
+            format!("--delays {}, to look further; or leave out --scheduler and --delays: {all}", delays + 1)
+        }
+        (.., Some(contexts)) => leave("--contexts") + &further(format!("--contexts {}", contexts + 1)),
+        _ => match (question.max_depth, question.max_states) {
+            (Some(_), _) => "leave out --max-depth (and --engine, if it is given): engines that follow stacks of any depth are tried then".to_string(),
+            (None, Some(_)) if infinite => leave("--max-states"),
+            (None, Some(most)) => leave("--max-states") + &further(format!("--max-states {}", most.saturating_mul(10))),
+            (None, None) if named => "leave out --engine: other engines are tried then".to_string(),
+            (None, None) => "--engine free: every schedule is looked at then".to_string(),
+        },
+    }
+}
+
+/// Whether some procedure of a program may call itself.
+fn calls_itself(task: &Task) -> bool {
+    let Model::Program(program) = &task.model else { return false };
+    let calls = |from: ProcedureId| {
+        let locations = program.locations.iter().filter(move |location| location.procedure == from);
+        locations.flat_map(|location| &location.edges).filter_map(|edge| match edge.op {
+            Op::Call(callee, ..) => Some(callee),
+            _ => None,
+        })
+    };
+    ProcedureId::all(&program.procedures).any(|procedure| leads_back(procedure, calls))
+}
+
+/// Whether a step that starts a thread lies on a cycle of control on which nothing is asked.
+fn starts_without_end(task: &Task) -> bool {
+    let Model::Program(program) = &task.model else { return false };
+    let next = |from: LocationId| {
+        let edges = program.locations[from].edges.iter();
+        edges.filter(|edge| !matches!(edge.op, Op::Guard(..) | Op::Assign(_, _, Some(_)))).map(|edge| edge.to)
+    };
+    let starts = |edge: &Edge| matches!(edge.op, Op::Spawn(..) | Op::Fork(_));
+    let mut all = LocationId::each(&program.locations);
+    all.any(|(location, here)| here.edges.iter().any(starts) && leads_back(location, next))
+}
+
+/// Whether a number leads back to itself.
+fn leads_back<N: Copy + Eq + Hash, I: Iterator<Item = N>>(first: N, next: impl Fn(N) -> I) -> bool {
+    let mut seen = HashSet::new();
+    let mut waiting: Vec<N> = next(first).collect();
+    while let Some(number) = waiting.pop() {
+        if number == first {
+            return true;
+        }
+        if seen.insert(number) {
+            waiting.extend(next(number));
+        }
+    }
+    false
+}
+
+fn signals(task: &Task) -> bool {
+    matches!(&task.model, Model::Program(program) if program.signals())
+}
+
 fn is_c(task: &Task) -> bool {
     [".c", ".i"].iter().any(|ending| task.source.name.ends_with(ending))
 }
@@ -117,7 +207,7 @@ fn constant(task: &Task) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allways_engines::Question;
+    use allways_model::property::Property;
     use allways_model::task::Source;
     use std::sync::Arc;
     use std::time::Duration;
@@ -143,6 +233,9 @@ mod tests {
         let open = "shared bool x; thread p[*] { x = true; }";
         let sized = "const N = 6;\nshared 0..N x; thread p[N] { x = N; }";
         let integers = "shared int x; thread p[2] { loop { x = x + 1; } }";
+        let forks = "thread p { loop { spawn q; } } thread q[0] { skip; }";
+        let loops = "thread p { for _i in 1..9 { spawn q; } } thread q[0] { skip; }";
+        let wakes = "event e; thread p[*] { wait e; } thread q { signal e; }";
         let followed =
             gave_up("line 3: a value beyond what is followed, or a single step that does too much");
         let panel = [
@@ -150,10 +243,27 @@ mod tests {
             ("a.aw", fixed, StopReason::Memory, false, "--spill DIR"),
             ("a.aw", fixed, StopReason::Time, true, "leave out --engine"),
             ("a.aw", fixed, StopReason::Memory, true, "--memory"),
-            ("a.aw", fixed, StopReason::Bound("3 contexts".to_string()), true, "larger bound"),
+            ("a.aw", fixed, StopReason::Bound("all".to_string()), true, "leave out --engine"),
+            ("a.aw", fixed, StopReason::Bound("all".to_string()), false, "--engine free"),
             ("a.aw", open, StopReason::Time, false, "--threads 2"),
             ("a.aw", open, gave_up("no closed set of views was found"), false, "--threads 2"),
             ("a.aw", open, gave_up("more than 4 threads of p can be started"), false, "--threads with"),
+            ("a.aw", open, gave_up("more than 4 threads of p can be started"), true, "leave out --engine"),
+            (
+                "a.aw",
+                forks,
+                gave_up("more than 4 threads of q can be started"),
+                false,
+                "a number of threads that is fixed",
+            ),
+            ("a.aw", loops, gave_up("more than 4 threads of q can be started"), false, "--threads with"),
+            (
+                "a.aw",
+                wakes,
+                gave_up("more than 4 threads of p were not tried"),
+                true,
+                "--threads 2: `signal`",
+            ),
             ("a.aw", sized, StopReason::Time, false, "-D N=3"),
             ("a.aw", sized, StopReason::Memory, false, "--memory"),
             ("a.aw", integers, gave_up("no closed set of views was found"), false, "`predicate"),
@@ -174,6 +284,47 @@ mod tests {
         // The reason says it already, or the user knows.
         assert_eq!(advice("a.c", fixed, gave_up("weak memory (--memory-model sc)"), false), "");
         assert_eq!(advice("a.c", fixed, StopReason::Interrupted, false), "");
+    }
+
+    /// The advice follows the bound that was asked for, and what a larger one can bring.
+    #[test]
+    fn bounds_are_left_out_or_made_larger() {
+        let finite = "shared bool x; proc f() { x = true; } thread p[2] { f(); }";
+        let infinite = "shared bool x; proc f() { if (*) { g(); } } proc g() { f(); } thread p[2] { f(); }";
+        let asked = |text: &str, question: Question| {
+            let task = task("a.aw", text);
+            let bound = StopReason::Bound("it".to_string());
+            lines(&Forms::new(&task, &question), &bound, &[], false).join("\n")
+        };
+        let states = || Question { max_states: Some(20), ..Question::default() };
+        let depth = || Question { max_depth: Some(4), ..Question::default() };
+        let contexts = || Question { contexts: Some(2), ..Question::default() };
+        let grid = || Question { rounds: Some(1), delays: Some(0), ..Question::default() };
+        for (text, question, expected) in [
+            (finite, states(), "every schedule is looked at then; or --max-states 200,"),
+            (infinite, states(), "leave out --max-states (and --engine, if it is given): engines that prove"),
+            (infinite, depth(), "engines that follow stacks of any depth"),
+            (finite, contexts(), "or --contexts 3,"),
+            (infinite, contexts(), "engines that prove are tried then; or --contexts 3,"),
+            (
+                finite,
+                grid(),
+                "leave out --rounds and --delays (and --engine, if it is given): every schedule",
+            ),
+            (finite, grid(), "or --rounds 2 --delays 1,"),
+        ] {
+            let said = asked(text, question);
+            assert!(said.contains(expected), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn nothing_stuck_is_proved_of_few_states() {
+        let text = "shared int x; thread p[2] { loop { x = x + 1; } }";
+        let task =
+            Task { property: Property { deadlock: true, ..Property::default() }, ..task("a.aw", text) };
+        let said = lines(&Forms::new(&task, &Question::default()), &StopReason::Time, &[], false);
+        assert!(said.join("").starts_with("next: ranges such as"), "{said:?}");
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! they fit, and texts go on in the next line of their cell; where they would get narrower than a dozen characters, since many threads move, the
 //! threads stand below each other instead, each under its name where it takes over. No text is left out.
 
-use crate::source_trace::SourceTrace;
+use crate::source_trace::{SourceStep, SourceTrace};
+use serde_json::json;
 
 /// The width where there is no terminal.
 pub const WIDTH: usize = 80;
@@ -22,8 +23,8 @@ pub struct TraceTable {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Body {
-    /// The run of a program.
-    Source(SourceTrace),
+    /// The run of a program; whether all there is to say of it is said.
+    Source(SourceTrace, bool),
     /// Rows with these titles, so many of which, from the left, are of numbers; each with its least width.
     Rows { titles: Vec<(&'static str, usize)>, numbers: usize, rows: Vec<Vec<String>> },
 }
@@ -39,14 +40,43 @@ impl TraceTable {
     pub fn of_source(source: &SourceTrace) -> TraceTable {
         let ending = [&source.end].into_iter().chain(&source.notes);
         TraceTable {
-            body: Body::Source(source.clone()),
+            body: Body::Source(source.clone(), false),
             footer: ending.map(|line| format!("  {line}")).collect(),
         }
+    }
+
+    /// The same with all variables at the start, and all steps inside of atomic sections.
+    #[must_use]
+    pub fn full(mut self) -> TraceTable {
+        if let Body::Source(_, full) = &mut self.body {
+            *full = true;
+        }
+        self
     }
 
     /// Rows with these titles and least widths; the first columns are of numbers.
     pub fn of_rows(titles: &[(&'static str, usize)], numbers: usize, rows: Vec<Vec<String>>) -> TraceTable {
         TraceTable { body: Body::Rows { titles: titles.to_vec(), numbers, rows }, footer: Vec::new() }
+    }
+
+    /// The steps for machines, after a first row about the start.
+    pub fn steps(&self) -> Vec<serde_json::Value> {
+        match &self.body {
+            Body::Source(source, _) => {
+                let start = json!({ "thread": null, "changed": source.start });
+                std::iter::once(start)
+                    .chain(source.steps.iter().map(|step| step_json(source, step)))
+                    .collect()
+            }
+            Body::Rows { titles, rows, .. } => {
+                let object = |row: &Vec<String>| {
+                    let cells =
+                        titles.iter().zip(row).map(|((title, _), cell)| (title.to_string(), json!(cell)));
+                    cells.collect::<serde_json::Map<_, _>>().into()
+                };
+                rows.iter().map(object).collect()
+            }
+        }
     }
 
     /// Whether there is nothing to be shown.
@@ -57,7 +87,7 @@ impl TraceTable {
     /// Keeps so many steps from the start.
     pub fn truncate(&mut self, steps: usize) {
         match &mut self.body {
-            Body::Source(source) => source.steps.truncate(steps),
+            Body::Source(source, _) => source.steps.truncate(steps),
             Body::Rows { rows, .. } => rows.truncate(steps),
         }
     }
@@ -65,7 +95,7 @@ impl TraceTable {
     /// What stands above the steps, and the lines of each step, within a width.
     pub fn set(&self, width: usize) -> (Vec<String>, Vec<String>) {
         match &self.body {
-            Body::Source(source) => Setting::new(source, width).set(),
+            Body::Source(source, full) => Setting::new(source, *full, width).set(),
             Body::Rows { titles, numbers, rows } => set_rows(titles, *numbers, rows, width),
         }
     }
@@ -79,6 +109,25 @@ impl TraceTable {
         let steps = steps.iter().flat_map(|step| step.split('\n').map(str::to_string));
         header.into_iter().chain(steps).chain(self.footer.iter().cloned()).collect()
     }
+}
+
+fn step_json(source: &SourceTrace, step: &SourceStep) -> serde_json::Value {
+    let mut object = json!({
+        "thread": step.thread,
+        "name": source.threads[step.thread],
+        "line": step.line,
+        "column": step.column,
+        "text": step.text,
+        "changed": step.changed,
+        "switch": step.switch,
+    });
+    if !step.inside.is_empty() {
+        let inside = step.inside.iter().map(|inner| {
+            json!({ "line": inner.line, "column": inner.column, "text": inner.text, "changed": inner.changed })
+        });
+        object["inside"] = inside.collect();
+    }
+    object
 }
 
 fn length(text: &str) -> usize {
@@ -169,9 +218,24 @@ fn set_rows(
     (row(&header, &widths, numbers), steps.collect())
 }
 
+/// The values at the start that are shown.
+fn start_of(trace: &SourceTrace, full: bool) -> String {
+    if full { trace.start.join(", ") } else { trace.matters.join(", ") }
+}
+
+/// What is said of a step: lines, texts, and what changes. An atomic section with several effects has one for each of these.
+fn lines_of(step: &SourceStep, full: bool) -> Vec<(u32, String, String)> {
+    let inside = if full { step.inside.iter().collect() } else { step.effects() };
+    let changes = if inside.is_empty() { step.changed.join(", ") } else { String::new() };
+    let inner =
+        inside.into_iter().map(|inner| (inner.line, format!("  {}", inner.text), inner.changed.join(", ")));
+    std::iter::once((step.line, step.text.clone(), changes)).chain(inner).collect()
+}
+
 /// How the run of a program is set.
 struct Setting<'a> {
     trace: &'a SourceTrace,
+    full: bool,
     /// The threads that move.
     moving: Vec<usize>,
     /// Whether each has a column; else they stand below each other.
@@ -181,19 +245,23 @@ struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    fn new(trace: &'a SourceTrace, width: usize) -> Setting<'a> {
+    fn new(trace: &'a SourceTrace, full: bool, width: usize) -> Setting<'a> {
         let mut moving: Vec<usize> = trace.steps.iter().map(|step| step.thread).collect();
         moving.sort_unstable();
         moving.dedup();
-        let last = trace.steps.iter().map(|step| step.line).max().unwrap_or(0);
+        let lines = |thread: Option<usize>| {
+            let steps =
+                trace.steps.iter().filter(move |step| thread.is_none_or(|thread| thread == step.thread));
+            steps.flat_map(move |step| lines_of(step, full))
+        };
+        let last = lines(None).map(|(line, ..)| line).max().unwrap_or(0);
         let digits = last.to_string().len().max("line".len());
         let text = |thread: &usize| {
-            let texts =
-                trace.steps.iter().filter(|step| step.thread == *thread).map(|step| length(&step.text));
+            let texts = lines(Some(*thread)).map(|(_, text, _)| length(&text));
             texts.max().unwrap_or(0).max(length(&trace.threads[*thread]))
         };
-        let changes = trace.steps.iter().map(|step| length(&step.changed.join(", ")));
-        let changes = changes.max().unwrap_or(0).max(length(&trace.start.join(", "))).max("changes".len());
+        let changes = lines(None).map(|(_, _, changes)| length(&changes)).max().unwrap_or(0);
+        let changes = changes.max(length(&start_of(trace, full))).max("changes".len());
         let naturals: Vec<usize> = moving.iter().map(text).chain([changes]).collect();
         let room = |columns: usize| width.saturating_sub(digits + 2 * (columns + 1));
         let beside = fitting(&naturals, room(naturals.len()));
@@ -202,7 +270,7 @@ impl<'a> Setting<'a> {
             fitting(&[texts, changes], room(2)).unwrap_or(vec![LEAST, LEAST])
         });
         let widths = std::iter::once(digits).chain(widths).collect();
-        Setting { trace, moving, beside: beside.is_some(), widths }
+        Setting { trace, full, moving, beside: beside.is_some(), widths }
     }
 
     fn set(&self) -> (Vec<String>, Vec<String>) {
@@ -217,7 +285,7 @@ impl<'a> Setting<'a> {
     }
 
     fn header(&self) -> Vec<String> {
-        let start = self.trace.start.join(", ");
+        let start = start_of(self.trace, self.full);
         if self.moving.is_empty() {
             let room = self.widths[0] + self.widths[1];
             return wrapped(&format!("at the start: {start}"), room.max(WIDTH))
@@ -254,12 +322,14 @@ impl<'a> Setting<'a> {
         } else if step.switch || repeats || index == 0 {
             rows.push(format!("  {}:", self.trace.threads[step.thread]));
         }
-        let text = |thread: &usize| if *thread == step.thread { step.text.clone() } else { String::new() };
-        let texts: Vec<String> = match self.beside {
-            true => self.moving.iter().map(text).collect(),
-            false => vec![step.text.clone()],
-        };
-        rows.extend(self.row(&step.line.to_string(), texts.into_iter(), &step.changed.join(", ")));
+        for (line, text, changes) in lines_of(step, self.full) {
+            let of = |thread: &usize| if *thread == step.thread { text.clone() } else { String::new() };
+            let texts: Vec<String> = match self.beside {
+                true => self.moving.iter().map(of).collect(),
+                false => vec![text],
+            };
+            rows.extend(self.row(&line.to_string(), texts.into_iter(), &changes));
+        }
         rows
     }
 }
@@ -267,7 +337,6 @@ impl<'a> Setting<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source_trace::SourceStep;
 
     fn trace(threads: usize, steps: usize, text: &str) -> SourceTrace {
         let step = |index: usize| SourceStep {
@@ -281,10 +350,12 @@ mod tests {
             } else {
                 Vec::new()
             },
+            inside: Vec::new(),
         };
         SourceTrace {
             threads: (0..threads).map(|thread| format!("worker[{thread}]")).collect(),
             start: (0..6).map(|slot| format!("slot[{slot}] = 0")).collect(),
+            matters: (0..6).map(|slot| format!("slot[{slot}] = 0")).collect(),
             steps: (0..steps).map(step).collect(),
             cycle: None,
             end: "line 12: violated".to_string(),

@@ -6,7 +6,7 @@
 use crate::advice;
 use crate::columns::TraceTable;
 use crate::rows::rows;
-use crate::source_trace::SourceTrace;
+use crate::source_trace::{SourceStep, SourceTrace};
 use crate::stats::Stats;
 use crate::words;
 use allways_engines::confirm::Shortened;
@@ -219,6 +219,25 @@ struct SourceRow {
     text: String,
     changed: Vec<String>,
     switch: bool,
+    /// What happened inside of an atomic section.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inside: Vec<InnerRow>,
+}
+
+/// A step inside of an atomic section.
+#[derive(Clone, Debug, Serialize)]
+struct InnerRow {
+    line: u32,
+    column: u32,
+    text: String,
+    changed: Vec<String>,
+}
+
+impl InnerRow {
+    fn of(step: &SourceStep) -> InnerRow {
+        let SourceStep { line, column, .. } = *step;
+        InnerRow { line, column, text: step.text.clone(), changed: step.changed.clone() }
+    }
 }
 
 /// All that a report is made of.
@@ -509,6 +528,7 @@ impl CounterexampleRows {
                 text: step.text.clone(),
                 changed: step.changed.clone(),
                 switch: step.switch,
+                inside: step.inside.iter().map(InnerRow::of).collect(),
             }),
         });
         CounterexampleRows {

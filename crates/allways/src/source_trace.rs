@@ -3,6 +3,10 @@
 //! A [`SourceTrace`] is the run as plain values; [`columns`](crate::columns) sets it for people. What is
 //! said of each step comes from the source (its text and line) and from comparing the states before and after.
 
+mod inside;
+mod matters;
+mod values;
+
 use crate::held::{Ended, Waiting, cycle};
 use allways_c::lower::owners::{WAITS_FOR, WANTED};
 use allways_c::lower::{ADDRESSES, HEAP};
@@ -11,9 +15,11 @@ use allways_model::encoding::Encoded;
 use allways_model::program::expression::OPEN;
 use allways_model::program::semantics::{State, Thread};
 use allways_model::program::{
-    Claims, Edge, Expr, LocationId, Op, Program, Span, Type, Value, Variable, Violation, WATCHED, Wrong,
-    slot_name,
+    Claims, Edge, Expr, LocationId, Op, Program, Slot, Span, TemplateId, Type, Value, Variable, Violation,
+    WATCHED, Wrong, slot_name,
 };
+use inside::{Goal, Inner};
+use values::{About, Misfit};
 
 /// The longest piece of source that is shown in full.
 const LONG: usize = 44;
@@ -25,6 +31,8 @@ pub struct SourceTrace {
     pub threads: Vec<String>,
     /// The values at the start, of the shared variables and those local ones that have no value from their declaration.
     pub start: Vec<String>,
+    /// Those of them that matter: of variables that some step reads or changes, or that the violated property mentions.
+    pub matters: Vec<String>,
     /// The steps.
     pub steps: Vec<SourceStep>,
     /// Where the steps begin that are repeated for ever, if some are.
@@ -54,6 +62,19 @@ pub struct SourceStep {
     pub text: String,
     /// What changed, such as `turn = 1` or `p[0].l = 2`.
     pub changed: Vec<String>,
+    /// Of an atomic section, the steps inside.
+    pub inside: Vec<SourceStep>,
+}
+
+impl SourceStep {
+    /// The steps inside that have effects, if there are several.
+    pub fn effects(&self) -> Vec<&SourceStep> {
+        let last = self.inside.len().checked_sub(1).filter(|_| self.changed.is_empty());
+        let steps = self.inside.iter().enumerate();
+        let effects = steps.filter(|(index, step)| !step.changed.is_empty() || Some(*index) == last);
+        let effects: Vec<&SourceStep> = effects.map(|(_, step)| step).collect();
+        if effects.len() > 1 { effects } else { Vec::new() }
+    }
 }
 
 impl SourceTrace {
@@ -64,8 +85,12 @@ impl SourceTrace {
         let mut steps = Vec::new();
         let mut before = (&run.initial, &run.slots);
         let mut last = None;
-        for step in &run.steps {
-            steps.push(writer.step(before, step, last.is_some_and(|last| last != step.thread)));
+        for (index, step) in run.steps.iter().enumerate() {
+            let wrong = match run.end {
+                End::Wrong(violation) if index + 1 == run.steps.len() => Some(violation),
+                _ => None,
+            };
+            steps.push(writer.step(before, step, last.is_some_and(|last| last != step.thread), wrong));
             before = (&step.state, &step.slots);
             last = Some(step.thread);
         }
@@ -79,12 +104,14 @@ impl SourceTrace {
             }
             End::Wrong(_) | End::Halted(Halt::Starved { .. }) => Vec::new(),
         };
-        let start = writer.start(&run.initial, &run.slots);
+        let start = writer.start(&run.initial, &run.slots, |_| true);
+        let slots = writer.matters(run);
+        let matters = writer.start(&run.initial, &run.slots, |slot| slots.contains(&slot));
         let cycle = match run.end {
             End::Halted(Halt::Starved { cycle, .. }) if cycle < steps.len() => Some(cycle),
             _ => None,
         };
-        SourceTrace { start, threads: writer.threads, steps, cycle, end, line, notes, kind }
+        SourceTrace { start, matters, threads: writer.threads, steps, cycle, end, line, notes, kind }
     }
 
     /// How often another thread takes over.
@@ -126,6 +153,7 @@ impl TraceWriter<'_> {
         (before, slots): (&State, &Vec<Option<usize>>),
         step: &RunStep,
         switch: bool,
+        wrong: Option<Violation>,
     ) -> SourceStep {
         let edge = &self.program.locations[step.location].edges[step.edge];
         let mut text = self.text(edge.span);
@@ -135,7 +163,7 @@ impl TraceWriter<'_> {
             text += if expected { " (true)" } else { " (false)" };
         }
         let mut changed = Vec::new();
-        self.shared_changes(&before.shared, step, &mut changed);
+        self.shared_changes(before, step, &mut changed);
         for (slot, thread) in step.slots.iter().enumerate() {
             let Some(after) = thread.map(|thread| &step.state.threads[thread]) else { continue };
             let before = slots[slot].map(|thread| &before.threads[thread]);
@@ -148,6 +176,19 @@ impl TraceWriter<'_> {
             }
         }
         changed.extend(step.started.map(|slot| format!("starts {}", self.threads[slot])));
+        let inside = self.inside((before, slots), step, wrong).into_iter();
+        let inside = inside.map(|inner| {
+            let edge = inner.edge;
+            let within = RunStep {
+                location: inner.location,
+                edge,
+                state: inner.after,
+                started: None,
+                slots: step.slots.clone(),
+                thread: step.thread,
+            };
+            self.step((&inner.before, slots), &within, false, None)
+        });
         SourceStep {
             thread: step.thread,
             switch,
@@ -155,7 +196,23 @@ impl TraceWriter<'_> {
             column: edge.span.column,
             text,
             changed,
+            inside: inside.collect(),
         }
+    }
+
+    /// The steps inside of an atomic section, which may go wrong.
+    fn inside(
+        &self,
+        (before, slots): (&State, &[Option<usize>]),
+        step: &RunStep,
+        wrong: Option<Violation>,
+    ) -> Vec<Inner> {
+        let edge = &self.program.locations[step.location].edges[step.edge];
+        let Some(thread) = slots[step.thread].filter(|_| edge.op == Op::AtomicBegin) else {
+            return Vec::new();
+        };
+        let goal = wrong.filter(|_| step.state == *before).map_or(Goal::State(&step.state), Goal::Wrong);
+        inside::inside(self.program, before, thread, edge, goal).unwrap_or_default()
     }
 
     /// Whether a condition can go both ways here: then it is said which.
@@ -165,13 +222,20 @@ impl TraceWriter<'_> {
         edges.iter().filter(|other| other.span == span).count() > 1
     }
 
-    fn shared_changes(&self, before: &[Value], step: &RunStep, changed: &mut Vec<String>) {
+    fn shared_changes(&self, before: &State, step: &RunStep, changed: &mut Vec<String>) {
         for variable in self.program.shared.iter().filter(|variable| is_shown(variable)) {
+            if let Some(after) = self.holder(variable, &step.state, &step.slots) {
+                if self.holder(variable, before, &step.slots).as_ref() != Some(&after) {
+                    changed.push(format!("{} = {after}", variable.name));
+                }
+                continue;
+            }
             for index in 0..variable.slots() {
                 let slot = variable.slot + index;
                 let after = step.state.shared[slot];
                 // That a thread has stopped before a mutex is no change of it.
-                if after != before[slot] && after != before[slot].wrapping_add(WANTED) {
+                let before = before.shared[slot];
+                if after != before && after != before.wrapping_add(WANTED) {
                     changed.push(format!(
                         "{} = {}",
                         named(variable, index),
@@ -239,12 +303,35 @@ impl TraceWriter<'_> {
         }
     }
 
-    fn start(&self, initial: &State, slots: &[Option<usize>]) -> Vec<String> {
+    /// Which thread a variable holds, if it is one that holds threads.
+    fn holder(&self, variable: &Variable, state: &State, slots: &[Option<usize>]) -> Option<String> {
+        let bit = Variable::bit_of(&variable.name);
+        let bits = self.program.templates.iter().enumerate().find_map(|(number, template)| {
+            let locals = &self.program.procedures[template.body].locals;
+            let bit = locals.iter().find(|local| local.mixed && local.name == bit)?;
+            Some((TemplateId(number), bit.slot))
+        });
+        let (template, bit) = bits?;
+        if state.shared[variable.slot] == 0 {
+            return Some("none".to_string());
+        }
+        let holds = |slot: &Option<usize>| {
+            let thread =
+                slot.map(|thread| &state.threads[thread]).filter(|thread| thread.template == template);
+            thread.is_some_and(|thread| thread.stack.first().is_some_and(|frame| frame.locals[bit] != 0))
+        };
+        slots.iter().position(holds).map(|slot| self.threads[slot].clone())
+    }
+
+    /// The values at the start of what is said of such shared slots.
+    fn start(&self, initial: &State, slots: &[Option<usize>], wanted: impl Fn(Slot) -> bool) -> Vec<String> {
         let mut start = Vec::new();
         for variable in &self.program.shared {
             let shown = variable.ty != Type::Lock && is_shown(variable) && !variable.name.starts_with(HEAP);
-            for index in (0..variable.slots()).filter(|_| shown) {
-                let value = self.plain(variable, initial.shared[variable.slot + index]);
+            for index in (0..variable.slots()).filter(|index| shown && wanted(variable.slot + index)) {
+                let value = initial.shared[variable.slot + index];
+                let holder = self.holder(variable, initial, slots);
+                let value = holder.unwrap_or_else(|| self.plain(variable, value));
                 start.push(format!("{} = {value}", named(variable, index)));
             }
         }
@@ -324,17 +411,40 @@ impl TraceWriter<'_> {
             }
             Wrong::Assertion => format!("{who} breaks {text}"),
             Wrong::Error => format!("{who} reaches {text}"),
-            Wrong::Range => format!("{who} stores a value out of range: {text}"),
+            Wrong::Range => match self.misfit(run, violation) {
+                Some(Misfit::Stored(value, (low, high))) => {
+                    format!("{who} stores {value}, out of range {low}..{high}: {text}")
+                }
+                _ => format!("{who} stores a value out of range: {text}"),
+            },
             Wrong::Index if self.has_memory() => {
                 format!("{who} accesses memory that is not there: {text}")
             }
-            Wrong::Index => format!("{who} uses an index out of bounds: {text}"),
+            Wrong::Index => match self.misfit(run, violation) {
+                Some(Misfit::Index(value, length)) => {
+                    format!("{who} uses index {value}, out of bounds 0..{}: {text}", length - 1)
+                }
+                _ => format!("{who} uses an index out of bounds: {text}"),
+            },
             Wrong::Division => format!("{who} divides by zero: {text}"),
             Wrong::Release => format!("{who} releases a lock that it does not hold: {text}"),
             Wrong::NoResult => format!("{who} reaches the end of a procedure without a result"),
             Wrong::Never => format!("violated: {text}"),
         };
         (format!("line {line}: {what}"), Some(line), violation.kind.word())
+    }
+
+    /// The value that the last step would have stored, or used as an index.
+    fn misfit(&self, run: &Run, violation: Violation) -> Option<Misfit> {
+        let last = run.steps.last()?;
+        let thread = last.slots[last.thread]?;
+        let slots = &last.slots[..];
+        let inner = self.inside((&last.state, slots), last, Some(violation)).pop();
+        let (location, edge) =
+            inner.as_ref().map_or((last.location, last.edge), |inner| (inner.location, inner.edge));
+        let state = inner.as_ref().map_or(&last.state, |inner| &inner.before);
+        let edge = &self.program.locations[location].edges[edge];
+        About { program: self.program, state, thread, edge }.misfit(violation)
     }
 
     /// How a run without progress ends.

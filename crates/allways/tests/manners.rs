@@ -280,3 +280,144 @@ fn standard_input_may_be_in_any_notation() {
     let run = piped("check - --notation c", &c.replace("x == TWO", "y == TWO"));
     assert!(run.code == 2 && run.err.contains("standard input:4:"), "{run:?}");
 }
+
+/// What a trace is about: `unused` plays no part in it, and the atomic block has three effects and a test.
+const EFFECTS: &str = "enum Phase { idle, busy }
+shared 0..3 x, y, unused;
+shared Phase phase;
+thread p {
+  atomic { x = 1; if (y == 0) { y = 2; } phase = busy; }
+  x = x + y;
+  x = x + 1;
+}
+never unused == 3;
+never phase == idle && x == 3;
+";
+
+#[test]
+fn traces_are_short_full_or_json() {
+    let folder = folder("trace-forms");
+    let effects = file(&folder, "effects.aw", EFFECTS);
+    let evidence = folder.join("effects.trace").display().to_string();
+    let short = allways(&format!("check {effects} --evidence {evidence}"));
+    assert_eq!(short.code, 10, "{short:?}");
+    let lines: Vec<&str> = short.out.lines().collect();
+    assert!(lines[0].contains("line 7: p stores 4, out of range 0..3: x = x + 1"), "{short:?}");
+    let rows = [
+        "x = 0, y = 0, phase = idle",
+        "5  atomic",
+        "5    x = 1         x = 1",
+        "5    y = 2         y = 2",
+        "5    phase = busy  phase = busy",
+        "6  x = x + y       x = 3",
+        "7  x = x + 1",
+    ];
+    assert_eq!(lines[2..9].iter().map(|line| line.trim()).collect::<Vec<_>>(), rows, "{short:?}");
+    assert_eq!(
+        allways(&format!("check {effects} --trace short")).out.lines().skip(1).collect::<Vec<_>>(),
+        lines[1..]
+    );
+    let replayed = allways(&format!("replay {effects} {evidence}"));
+    assert_eq!(replayed.out.lines().skip(1).collect::<Vec<_>>(), lines[1..]);
+
+    let full = allways(&format!("check {effects} --trace full"));
+    let inside: Vec<&str> = full.out.lines().skip(2).map(str::trim).collect();
+    assert!(inside[0].ends_with("x = 0, y = 0, unused = 0, phase = idle"), "{full:?}");
+    assert_eq!(inside[3], "5    if (y == 0) (true)", "{full:?}");
+    let replayed = allways(&format!("replay {effects} {evidence} --trace full"));
+    assert_eq!(
+        replayed.out.lines().skip(1).collect::<Vec<_>>(),
+        full.out.lines().skip(1).collect::<Vec<_>>()
+    );
+
+    let json = allways(&format!("check {effects} --trace json"));
+    assert_eq!(json.code, 10, "{json:?}");
+    assert!(json.err.starts_with("unsafe: ") || json.err.contains("\nunsafe: "), "{json:?}");
+    let steps: serde_json::Value = serde_json::from_str(&json.out).expect("one JSON value, and nothing else");
+    let steps = steps.as_array().expect("an array");
+    assert_eq!((steps.len(), &steps[0]["thread"]), (4, &serde_json::Value::Null));
+    assert_eq!(steps[0]["changed"], serde_json::json!(["x = 0", "y = 0", "unused = 0", "phase = idle"]));
+    assert_eq!(steps[1]["inside"].as_array().map(Vec::len), Some(4));
+    assert_eq!((&steps[2]["text"], &steps[2]["line"]), (&"x = x + y".into(), &6.into()));
+    let replayed = allways(&format!("replay {effects} {evidence} --trace json"));
+    assert_eq!((replayed.code, &replayed.out), (0, &json.out));
+    let report = allways(&format!("check {effects} --json")).json();
+    assert_eq!(report["trace"][1]["inside"], steps[1]["inside"]);
+
+    let safe = file(&folder, "safe.aw", "shared bool x;\nthread p { x = !x; }\nnever x && !x;\n");
+    let json = allways(&format!("check {safe} --trace json"));
+    assert_eq!((json.code, json.out.as_str()), (0, "[]\n"), "{json:?}");
+    assert_eq!(allways(&format!("check {safe} --trace json --json")).code, 2);
+    let last = allways(&format!("check {effects} --trace json --trace short"));
+    assert!(last.out.starts_with("unsafe: "), "the last one counts: {last:?}");
+}
+
+/// A value that does not fit is said, wherever it comes from.
+#[test]
+fn the_value_that_does_not_fit_is_said() {
+    let folder = folder("misfits");
+    for (number, (text, said)) in [
+        ("shared 0..3 x; thread p { loop { x = x + 1; } }", "p stores 4, out of range 0..3: x = x + 1"),
+        (
+            "shared 0..9 x = 9; proc f(0..2 a) : int { return a; } thread p { x = f(x - 4); }",
+            "p stores 5, out of range 0..2:",
+        ),
+        (
+            "shared 0..9 x = 9; proc f() : 0..2 { return x; } thread p { x = f(); }",
+            "p stores 9, out of range 0..2: return x",
+        ),
+        (
+            "shared 0..2 x; proc f() : 0..5 { return 5; } thread p { x = f(); }",
+            "p stores 5, out of range 0..2: x = f()",
+        ),
+        (
+            "shared 0..3 x = 3; thread p { atomic { x = 2; x = x + 2; } }",
+            "p stores 4, out of range 0..3: x = x + 2",
+        ),
+        ("shared int a[4], i = 7; thread p { a[i] = 1; }", "p uses index 7, out of bounds 0..3: a[i] = 1"),
+        (
+            "shared int a[4], i = -1; thread p { await a[i] == 1; }",
+            "p uses index -1, out of bounds 0..3: a[i]",
+        ),
+        (
+            "shared 0..9 g[2][3], i = 3; thread p { g[1][i] = 1; }",
+            "p uses index 3, out of bounds 0..2: g[1][i]",
+        ),
+        (
+            "shared 0..9 g[2][3], i = 2; thread p { g[i][2] = 1; }",
+            "p uses index 2, out of bounds 0..1: g[i][2]",
+        ),
+        (
+            "shared 0..9 g[2][3], i = 2, j = 3; thread p { g[i][j] = 1; }",
+            "p uses index 3, out of bounds 0..2: g[i][j]",
+        ),
+        (
+            "struct S { int n; } shared S s[3]; shared int i = 3; thread p { s[i].n = 1; }",
+            "p uses index 3, out of bounds 0..2: s[i].n",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = file(&folder, &format!("misfit-{number}.aw"), format!("{text}\n"));
+        let run = allways(&format!("check {path} --quiet"));
+        assert!(run.out.contains(said), "{text}: {run:?}");
+    }
+}
+
+/// A variable that holds a thread is shown with its name, from the start on.
+#[test]
+fn traces_say_which_thread_a_variable_holds() {
+    let folder = folder("holders");
+    let text = "shared p owner;\nthread p[*] {\n  owner = self;\n  assert owner == self;\n}\n";
+    let run = allways(&format!("check {} --trace json", file(&folder, "over.aw", text)));
+    let steps: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+    let changed: Vec<&str> =
+        steps.as_array().expect("an array").iter().filter_map(|step| step["changed"][0].as_str()).collect();
+    assert_eq!(changed[0], "owner = none");
+    // One stores itself, the other takes its place, and the first notices.
+    assert!(
+        matches!(changed[1..], ["owner = p[0]", "owner = p[1]"] | ["owner = p[1]", "owner = p[0]"]),
+        "{run:?}"
+    );
+}

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The programs of the panel of unknown answers, by the names of their files.
-const PROGRAMS: [(&str, &str); 11] = [
+const PROGRAMS: [(&str, &str); 13] = [
     // Counts without end.
     ("counts.aw", "shared int x;\n\nthread p[2] {\n  loop { x = x + 1; }\n}\n\nnever x < 0;\n"),
     (
@@ -45,6 +45,15 @@ const PROGRAMS: [(&str, &str); 11] = [
         "waits.aw",
         "shared bool go;\nevent e;\n\nthread p[2] {\n  loop { wait e; go = !go; }\n}\n\nthread q {\n  loop { broadcast e; }\n}\n\nnever go && !go;\n",
     ),
+    // Of threads that are counted, only some numbers are tried by an engine that lists states.
+    (
+        "any-number.aw",
+        "shared 0..7 x;\n\nthread p[*] {\n  x = (x + 1) % 8;\n  x = (x + 2) % 8;\n}\n\nnever x > 7;\n",
+    ),
+    (
+        "spawns.aw",
+        "shared 0..3 n;\n\nthread boss {\n  for _i in 1..6 { spawn worker; }\n}\n\nthread worker[0] {\n  n = (n + 1) % 4;\n}\n\nnever n == 3 && n == 2;\n",
+    ),
     (
         "signals.aw",
         "shared 0..2 n;\nevent e;\n\nthread p[*] {\n  wait e;\n  n = (n + 1) % 3;\n}\n\nthread q {\n  loop { signal e; }\n}\n\nnever n > 2;\n",
@@ -57,15 +66,15 @@ const UNKNOWN: [&str; 20] = [
     "small.aw --engine points --max-states 4",
     "small.aw --rounds 2 --delays 1",
     "small.aw --contexts 2",
-    "small.aw --unreduced --contexts 1",
+    "any-number.aw --engine free --max-states 200",
     "recurses.aw --engine free --max-depth 4",
-    "recurses.aw --rounds 1 --delays 0",
+    "spawns.aw --engine points --max-states 200",
     "deep.aw --engine free --max-depth 5",
-    "sized.aw --engine free --max-states 100",
     "sized.aw --contexts 1",
+    "waits.aw --engine free --max-states 3 --deadlock",
     "tasks.aw --engine free --max-states 50 --threads t=2",
     "tasks.aw --engine sandwich --threads t=1",
-    "waits.aw --engine free --max-states 3 --deadlock",
+    "waits.aw --engine modular --deadlock",
     "counts.aw --engine predicates --solver no-such-solver",
     "counts.aw --engine free --max-states 50",
     "large.aw --engine free",

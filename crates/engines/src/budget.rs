@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 /// How far an engine has come; shown on a terminal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
+    /// The engine; empty if it has no name. The [`Budget`] knows it.
+    pub engine: &'static str,
     /// States stored.
     pub states: usize,
     /// Images computed.
@@ -43,6 +45,8 @@ pub struct Budget<'a> {
     memory: Option<usize>,
     memory_used: &'a (dyn Fn() -> usize + Sync),
     progress: &'a (dyn Fn(&Progress) + Sync),
+    /// Which engine looks at it.
+    engine: &'static str,
     /// Set from outside, such as by Ctrl-C.
     interrupt: Option<&'a AtomicBool>,
     cancelled: AtomicBool,
@@ -65,6 +69,7 @@ impl<'a> Budget<'a> {
             memory: None,
             memory_used: &|| 0,
             progress: &|_| (),
+            engine: "",
             interrupt: None,
             cancelled: AtomicBool::new(false),
             poll: None,
@@ -114,11 +119,17 @@ impl<'a> Budget<'a> {
             memory: self.memory,
             memory_used: self.memory_used,
             progress: self.progress,
+            engine: self.engine,
             interrupt: None,
             cancelled: AtomicBool::new(false),
             poll: None,
             parent: Some(self),
         }
+    }
+
+    /// The same limits, for this engine.
+    pub fn of_engine(&'a self, engine: &'static str) -> Budget<'a> {
+        Budget { engine, ..self.child() }
     }
 
     /// The same limits, and at most so long from now on.
@@ -140,7 +151,7 @@ impl<'a> Budget<'a> {
 
     /// The same, and says how far the engine has come.
     pub fn tick(&self, progress: &Progress) -> Result<(), StopReason> {
-        (self.progress)(progress);
+        (self.progress)(&Progress { engine: self.engine, ..*progress });
         self.check()
     }
 

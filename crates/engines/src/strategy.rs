@@ -293,7 +293,8 @@ pub fn run_engine(engine: &dyn Engine, forms: &Forms, budget: &Budget) -> Outcom
         // Those that it asks are noted.
         return engine.run(forms, budget).by(engine.info());
     }
-    Journal::noting(engine.info(), forms, || engine.run(forms, budget).by(engine.info()))
+    let budget = budget.of_engine(engine.info().name);
+    Journal::noting(engine.info(), forms, || engine.run(forms, &budget).by(engine.info()))
 }
 
 fn one_after_the_other(parts: &[Strategy], forms: &Forms, budget: &Budget) -> Option<Outcome> {

@@ -142,6 +142,12 @@ impl Variable {
         self.length.unwrap_or(1)
     }
 
+    /// The name of the local variable by which a thread knows whether it is the one that a shared variable holds. Nobody
+    /// can write such a name.
+    pub fn bit_of(name: &str) -> String {
+        format!("#{name}")
+    }
+
     /// The name of an element, or of all of it if it is no array: `x`, `a[2]`. The name of an array of several dimensions, or
     /// of a member of an array of structures, has its dimensions in it, as in `grid[2][3]` and `nodes[4].next`; in their
     /// places are the indices then.

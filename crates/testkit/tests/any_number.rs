@@ -25,7 +25,7 @@ use allways_testkit::conformance::{self, engines};
 use allways_testkit::conformance::{accepted, read, written as text_of};
 use allways_testkit::counters::{Method, cover, cover_counted, decide};
 use allways_testkit::families::variables;
-use allways_testkit::programs::{Mode, boolean, crowd, text};
+use allways_testkit::programs::{Limits, Mode, boolean, crowd, explore, held, text};
 use allways_testkit::random;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -398,6 +398,70 @@ fn broadcast_assignments() {
     let least = random::seeds(1000).count() / 50;
     assert!(tally.giving > least && tally.constraining > least / 2, "{tally:?}");
     assert!(tally.counted_safe > least && tally.counted_unsafe > least / 2, "{tally:?}");
+}
+
+/// Programs with variables that hold threads. Where the number of threads is known, these say the same as numbers: the
+/// states are the same, one by one.
+#[test]
+fn variables_that_hold_threads() {
+    let mut tally = Tally::default();
+    let (mut compared, mut broken) = (0, 0);
+    for seed in random::seeds(1000) {
+        let (text, _) = held(seed, 1);
+        let program = parsed(&text);
+        let anew = aw::format(text.as_bytes()).expect("a program without errors");
+        assert_eq!(aw::format(anew.as_bytes()).expect("the same"), anew);
+        for count in 1..=3 {
+            let (_, numbered) = held(seed, count);
+            let limits = Limits { states: 10_000, threads: 4, depth: 1 };
+            let explored = |program: &Program, counts: &[usize]| explore(program, counts, limits);
+            let mut counts = vec![count];
+            counts.resize(program.templates.len(), 1);
+            let (held, numbers) = (explored(&program, &counts), explored(&parsed(&numbered), &counts));
+            let (Some(held), Some(numbers)) = (held, numbers) else { continue };
+            let name = format!("seed {seed}, {count} threads\n{text}");
+            assert_eq!((held.violation, held.deadlock), (numbers.violation, numbers.deadlock), "{name}");
+            let states: HashSet<State> =
+                held.states.iter().map(|state| with_numbers(&program, state)).collect();
+            assert_eq!(states, numbers.states, "{name}");
+            if seed % 4 == 0 {
+                let again = explored(&parsed(&anew), &counts).expect("as many states");
+                assert_eq!(again.states, held.states, "{name}\nlaid out anew\n{anew}");
+            }
+            compared += 1;
+            broken += usize::from(held.violation);
+        }
+        tested(&format!("held {seed}\n{text}"), &program, &mut tally);
+    }
+    println!("variables that hold threads: {compared} compared, {broken} go wrong, {tally:?}");
+    let least = random::seeds(1000).count() / 50;
+    assert!(compared > 10 * least && broken > least && tally.giving > least, "{tally:?}");
+    assert!(
+        tally.counted_safe > least && tally.counted_unsafe > least / 2 && tally.refused < least,
+        "{tally:?}"
+    );
+}
+
+fn parsed(text: &str) -> Program {
+    let parsed = aw::parse(text.as_bytes());
+    parsed.program.unwrap_or_else(|| panic!("{text}\n{:?}", parsed.diagnostics))
+}
+
+/// A state in which the variables `v` and `w`, the first two, hold numbers: 0, or one more than that of the thread.
+fn with_numbers(program: &Program, state: &State) -> State {
+    let mut state = state.clone();
+    for bit in (0..2).rev() {
+        let holds = state.shared[bit] != 0;
+        let mut holder = 0;
+        for thread in &mut state.threads {
+            if program.templates[thread.template].name == "p" {
+                let frame = &mut thread.stack[0];
+                holder += if frame.locals.remove(bit) != 0 { thread.this + 1 } else { 0 };
+            }
+        }
+        state.shared[bit] = if holds { holder } else { 0 };
+    }
+    state
 }
 
 #[test]

@@ -145,6 +145,11 @@ pub struct Check {
     /// Write a test report here, in the XML of JUnit: each file is a test case.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// How much of a trace is shown: `short` leaves out variables that do not matter and steps inside of atomic sections
+    /// without effects, `full` nothing; `json` prints it as JSON, alone on standard output.
+    #[arg(long, value_name = "HOW", default_value = "short", conflicts_with_all = ["story", "json"])]
+    #[arg(hide_default_value = true)]
+    pub trace: TraceForm,
     /// Check again whenever a file changes, until Ctrl-C.
     #[arg(long)]
     pub watch: bool,
@@ -245,6 +250,18 @@ pub struct Certify {
     pub json: bool,
 }
 
+/// How much of a trace is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum TraceForm {
+    /// What matters.
+    #[default]
+    Short,
+    /// All variables at the start, and all steps inside of atomic sections.
+    Full,
+    /// All of it, as JSON.
+    Json,
+}
+
 #[derive(Args, Debug)]
 pub struct Replay {
     /// The system.
@@ -258,6 +275,10 @@ pub struct Replay {
     /// With --native: leave the compiled program and its schedule in this folder, to run it again (or under gdb).
     #[arg(long, value_name = "FOLDER", requires = "native")]
     pub keep: Option<PathBuf>,
+    /// How much of the trace is shown: `short`, `full`, or `json`, alone on standard output.
+    #[arg(long = "trace", value_name = "HOW", default_value = "short", conflicts_with = "native")]
+    #[arg(hide_default_value = true)]
+    pub form: TraceForm,
     #[command(flatten)]
     pub start: Start,
     #[command(flatten)]

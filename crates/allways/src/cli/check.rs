@@ -1,6 +1,6 @@
 //! `allways check`: can it go wrong? One file after the other, whatever their notations; the worst exit counts.
 
-use super::arguments::Check;
+use super::arguments::{Check, TraceForm};
 use super::cluster;
 use super::diagnostics::Unanswered;
 use super::evidence::Destination;
@@ -9,6 +9,7 @@ use super::output;
 use super::session::Session;
 use super::{Context, Failure};
 use crate::check::{CheckError, Request, check, missing_solver};
+use crate::columns::TraceTable;
 use crate::definition::{Definition, is_definition};
 use crate::findings::{Finding, annotations, junit, sarif};
 use crate::load::{LoadError, Loaded, Notation, is_standard_input, load};
@@ -398,6 +399,14 @@ impl CheckJob<'_> {
             context.output.json(report);
         } else if !self.arguments.story {
             let took = Duration::from_secs_f64(report.seconds);
+            let form = self.arguments.trace;
+            if form == TraceForm::Json {
+                if !context.quiet {
+                    output::complain(&format!("{}: {}\n", report.verdict, report.headline(took)));
+                }
+                context.output.json(&report.table.as_ref().map_or_else(Vec::new, TraceTable::steps));
+                return Exit::of(report);
+            }
             context.output.verdict(report.verdict, &report.headline(took));
             let of = report.property.as_ref().map(|name| format!("of {name}"));
             let expected = report.expected.map(|expected| match report.verdict {
@@ -410,7 +419,10 @@ impl CheckJob<'_> {
                 context.output.emit(|out| writeln!(out, "  {}", said.join(", ")));
             }
             let table = report.table.iter().filter(|_| !context.quiet && self.single);
-            let lines = table.flat_map(|table| table.lines(context.width));
+            let lines = table.flat_map(|table| match form {
+                TraceForm::Full => table.clone().full().lines(context.width),
+                _ => table.lines(context.width),
+            });
             context.output.emit(|out| {
                 lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
                 if let Some(stats) = &report.stats {
@@ -420,11 +432,6 @@ impl CheckJob<'_> {
                 next.chain(&report.explanation).try_for_each(|sentence| writeln!(out, "  {sentence}"))
             });
         }
-        match (report.verdict, &report.stopped) {
-            ("safe", _) => Exit::Success,
-            ("unsafe", _) => Exit::Unsafe,
-            (_, Some(reason)) => Exit::stopped(reason),
-            (_, None) => Exit::Unknown,
-        }
+        Exit::of(report)
     }
 }

@@ -1,9 +1,10 @@
 //! `allways certify` and `allways replay`, and where `--evidence` goes.
 
-use super::arguments::{Certify, Replay};
+use super::arguments::{Certify, Replay, TraceForm};
 use super::cluster;
 use super::exit::Exit;
 use super::native;
+use super::output;
 use super::session::Session;
 use super::{Context, Failure};
 use crate::check::Request;
@@ -238,16 +239,19 @@ pub fn walk(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> 
         return native::run(arguments, &claim, context);
     }
     let Walked { judged, table } = claim.walk(&budget)?;
-    let exit = match judged {
-        Ok(shown) => {
-            context.output.verdict("accepted", &format!("{file} {shown}"));
-            Exit::Success
-        }
-        Err(why) => {
-            context.output.verdict("rejected", &format!("{name} is no run of {file} {why}"));
-            Exit::Rejected
-        }
+    let (word, said, exit) = match judged {
+        Ok(shown) => ("accepted", format!("{file} {shown}"), Exit::Success),
+        Err(why) => ("rejected", format!("{name} is no run of {file} {why}"), Exit::Rejected),
     };
+    if arguments.form == TraceForm::Json {
+        if !context.quiet {
+            output::complain(&format!("{word}: {said}\n"));
+        }
+        context.output.json(&table.steps());
+        return Ok(exit);
+    }
+    context.output.verdict(word, &said);
+    let table = if arguments.form == TraceForm::Full { table.full() } else { table };
     if !context.quiet && !table.is_empty() {
         let (header, steps) = table.set(context.width);
         step_through(&header.join("\n"), &steps, context);
@@ -259,6 +263,9 @@ pub fn walk(arguments: &Replay, context: &mut Context) -> Result<Exit, Failure> 
 /// Prints rows; on a terminal, one by one.
 fn step_through(header: &str, rows: &[String], context: &mut Context) {
     let patient = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if patient && rows.len() > 1 {
+        output::complain("Enter: the next step; q and Enter: no more\n");
+    }
     context.output.emit(|out| writeln!(out, "{header}"));
     for (index, row) in rows.iter().enumerate() {
         context.output.emit(|out| write!(out, "{row}"));

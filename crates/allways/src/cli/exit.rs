@@ -1,5 +1,6 @@
 //! What the exit code means. Each code has one meaning, and a crash shares its code with no verdict.
 
+use crate::report::Report;
 use allways_evidence::StopReason;
 use std::process::ExitCode;
 
@@ -44,6 +45,16 @@ impl Exit {
         use Exit::{BadInput, Bug, Interrupted, Otherwise, Rejected, Success, Unknown, Unsafe};
         let all = [Success, Otherwise, Unknown, Unsafe, Rejected, Interrupted, BadInput, Bug];
         all.into_iter().find(|exit| i32::from(exit.code()) == code).unwrap_or(Bug)
+    }
+
+    /// What a report says.
+    pub fn of(report: &Report) -> Exit {
+        match (report.verdict, &report.stopped) {
+            ("safe", _) => Exit::Success,
+            ("unsafe", _) => Exit::Unsafe,
+            (_, Some(reason)) => Exit::stopped(reason),
+            (_, None) => Exit::Unknown,
+        }
     }
 
     /// How a run ends that stopped for this reason.

@@ -113,7 +113,7 @@ impl Session {
     pub fn budgeted<T>(&self, work: impl FnOnce(&Budget) -> T) -> T {
         let tell = |progress: &Progress| {
             if let Some(line) = &self.progress {
-                line.show(progress, self.meter.resident());
+                line.show(progress, self.started.elapsed(), self.meter.resident());
             }
             if let Some(Ok(mut growth)) = self.growth.as_ref().map(Mutex::try_lock) {
                 growth.note(self.started.elapsed().as_secs_f64(), progress.states);

@@ -12,6 +12,7 @@ mod channels;
 mod declarations;
 mod expressions;
 mod flow;
+mod identities;
 mod lifted;
 mod locals;
 mod parts;
@@ -32,6 +33,7 @@ use crate::diagnostic::{Diagnostics, Severity};
 use allways_model::program::{LocationId, Program, Slot, Span, TemplateId, Type, Value, Variable};
 use body::Body;
 use channels::Channel;
+use identities::Identity;
 use lifted::Lifted;
 use parts::{Base, Of, Shape, Structure};
 use references::Key;
@@ -54,6 +56,7 @@ pub(super) fn lower<'a>(
         shapes: HashMap::new(),
         local_shapes: HashMap::new(),
         channels: Vec::new(),
+        identities: Vec::new(),
         globals,
         program: Program::default(),
         heads: Vec::new(),
@@ -163,6 +166,7 @@ struct Lowering<'a, 'd> {
     /// The same of local variables, by their procedure and the first one, once their bodies are done.
     local_shapes: HashMap<(usize, usize), Shape>,
     channels: Vec<Channel>,
+    identities: Vec<Identity<'a>>,
     globals: Globals<'a>,
     program: Program,
     /// By the number of the procedure.
@@ -240,6 +244,7 @@ impl<'a> Lowering<'a, '_> {
         }
         self.lower_specialised(&routines);
         self.check_callers();
+        self.check_identities();
         self.check_atomic();
         self.check_spawns();
         self.properties(module);

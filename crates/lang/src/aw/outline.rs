@@ -131,6 +131,8 @@ struct Scribe<'a> {
     globals: HashMap<&'a str, usize>,
     /// The names around that mean threads, the innermost last.
     spoken: Vec<(&'a str, &'a str)>,
+    /// The names of threads.
+    threads: BTreeSet<&'a str>,
     /// The names of structures.
     structures: BTreeSet<&'a str>,
     /// The members of all structures, by name: which structure is meant depends on types.
@@ -147,8 +149,17 @@ fn joined(first: Span, last: Span) -> Span {
     Span { end: last.end.max(first.end), ..first }
 }
 
+/// The name of the threads that a declaration is.
+fn threads_of<'a>(item: &Item<'a>) -> Option<&'a str> {
+    match item {
+        Item::Routine(Routine { kind: RoutineKind::Thread(_), name, .. }) => Some(name.text),
+        _ => None,
+    }
+}
+
 impl<'a> Scribe<'a> {
     fn module(&mut self, module: &Module<'a>) {
+        self.threads = module.items.iter().filter_map(threads_of).collect();
         for item in &module.items {
             self.declare_item(item);
         }
@@ -188,6 +199,7 @@ impl<'a> Scribe<'a> {
             TypeName::Int => "0".to_string(),
             TypeName::Range(low, _) => self.excerpt(low.span, low.span),
             TypeName::Named(name) if self.structures.contains(name.text) => "the first values".to_string(),
+            TypeName::Named(name) if self.threads.contains(name.text) => "none".to_string(),
             TypeName::Named(name) => format!("the first value of {}", name.text),
             TypeName::Lock => "free".to_string(),
         }

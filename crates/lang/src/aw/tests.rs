@@ -4,6 +4,7 @@ mod constructs;
 mod examples;
 mod format;
 mod hostile;
+mod identities;
 mod lifted;
 mod lowering;
 mod meaning;

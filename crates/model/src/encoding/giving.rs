@@ -14,6 +14,9 @@
 //! A section with such an assignment is no single rule either. In mode [`Mode::Within`] only the thread [inside](Point::Inside)
 //! moves, step by step. If it cannot leave the section, nobody moves any more, and nothing comes of it.
 //!
+//! The thread that assigns is counted where it goes as soon as it has assigned, and in a section nowhere; properties are looked
+//! at when the assignment is over, or the section.
+//!
 //! Invariant: the values in the mode are those that [`read`] lists and one more, and none of them is open.
 
 use super::rules::Mover;
@@ -47,9 +50,6 @@ pub(super) fn refused(program: &Program) -> Option<NoEncoding> {
         let what = format!("any number of threads with variables that other threads write (x$) {what}");
         Some(NoEncoding { what, span })
     };
-    if let Some(never) = program.never.first() {
-        return refuse("beside properties of all threads", never.span);
-    }
     let inside = sections(program);
     for (location, here) in LocationId::each(&program.locations) {
         if let Some(edge) = here.edges.iter().find(|edge| edge.op == Op::AtomicBegin)
@@ -169,7 +169,11 @@ impl Encoded {
         let mode = Mode::Giving(mover.location, index, values.into());
         let point = if inside { Point::Inside(edge.to) } else { Point::Given(edge.to) };
         let word = Word::one(self.symbol_at(point, after));
-        let values = self.values_after(mover, &next.shared);
+        let mut values = self.values_after(mover, &next.shared);
+        if !inside {
+            self.arrive(&mut values, mover.location, -1);
+            self.arrive(&mut values, edge.to, 1);
+        }
         self.add(rules, (Key { mode, values }, word), edge.span.line);
     }
 
@@ -183,7 +187,9 @@ impl Encoded {
 
     /// Moves a thread into a section.
     pub(super) fn enter(&self, mover: &Mover<'_>, edge: &Edge, rules: &mut Vec<Rule>) {
-        let key = Key { mode: Mode::Within, values: mover.values.into() };
+        let mut values = mover.values.to_vec();
+        self.arrive(&mut values, mover.location, -1);
+        let key = Key { mode: Mode::Within, values: values.into() };
         let word = Word::one(self.symbol_at(Point::Inside(edge.to), &mover.locals));
         self.add(rules, (key, word), edge.span.line);
     }
@@ -194,7 +200,9 @@ impl Encoded {
         let edges = &program.locations[mover.location].edges;
         let leave = |to: LocationId, rules: &mut Vec<Rule>| {
             let word = Word::one(self.symbol_at(Point::At(to), &mover.locals));
-            self.add(rules, (self.settled(mover.values.to_vec()), word), 0);
+            let mut values = mover.values.to_vec();
+            self.arrive(&mut values, to, 1);
+            self.add(rules, (self.settled(values), word), 0);
         };
         if edges.is_empty() {
             // The section ends with the thread.

@@ -1,8 +1,8 @@
 //! One body at a time: its scopes, its labels, and what becomes of it.
 
-use super::super::ast::{Block, Name, Routine, RoutineKind, Statement, StatementKind, Threads};
+use super::super::ast::{Block, Name, Routine, RoutineKind, Statement, StatementKind};
 use super::super::suggest::quote;
-use super::callers::{ANY_NUMBER, TASKS};
+use super::callers::TASKS;
 use super::flow::{Flow, Labelled, Point};
 use super::parts::{Base, Shape};
 use super::{Lowering, Mark, Owners, Summary};
@@ -52,7 +52,7 @@ pub(super) struct Body<'a> {
     /// Of the body of threads, its number and their name.
     pub threads: Option<(usize, &'a str)>,
     /// Why `self` has no value.
-    pub no_self: Option<&'static str>,
+    pub no_self: Option<String>,
     pub summary: Summary,
     /// Where each statement starts, in the order of the text.
     pub starts: Vec<(Point, Span)>,
@@ -200,9 +200,8 @@ impl<'a> Lowering<'a, '_> {
             procedure: matches!(routine.kind, RoutineKind::Procedure),
             threads: matches!(routine.kind, RoutineKind::Thread(_)).then_some((number, routine.name.text)),
             no_self: match routine.kind {
-                RoutineKind::Thread(Threads::Any) => Some(ANY_NUMBER),
-                RoutineKind::Thread(_) | RoutineKind::Procedure => None,
-                RoutineKind::Task | RoutineKind::Main => Some(TASKS),
+                RoutineKind::Thread(_) | RoutineKind::Procedure => Self::without_numbers(routine),
+                RoutineKind::Task | RoutineKind::Main => Some(TASKS.to_string()),
             },
             ..Body::default()
         };
@@ -220,6 +219,7 @@ impl<'a> Lowering<'a, '_> {
         }
         self.declare_references(routine, references);
         let parameters = self.body.locals.len();
+        self.declare_bits(number);
         self.collect_labels(&routine.body, None);
         let entry = self.body.flow.point();
         self.body.end = self.body.flow.point();

@@ -202,6 +202,9 @@ impl<'a> Lowering<'a, '_> {
             }
             _ => {}
         }
+        if let Some(update) = self.swap_of_threads(arguments, builtin == Builtin::CompareAndSwap, name.span) {
+            return update;
+        }
         let Some((variable, place)) = self.argument_place(&arguments[0])? else {
             return self.none(arguments[0].span, "expected a variable that is read and written", usage());
         };

@@ -17,6 +17,9 @@ use std::sync::Arc;
 impl<'a> Lowering<'a, '_> {
     pub(super) fn declare(&mut self, item: &'a Item<'a>) {
         match item {
+            Item::Shared(ty, declarators) if let Some(procedure) = self.threads_named(ty) => {
+                declarators.iter().for_each(|declarator| self.declare_identity(procedure, declarator));
+            }
             Item::Shared(ty, declarators) => {
                 let of = self.of_type(ty);
                 for declarator in declarators {
@@ -196,7 +199,10 @@ impl<'a> Lowering<'a, '_> {
                     self.none(name.span, message, Some(help.to_string()))
                 }
                 meaning => {
-                    self.misfit(*name, "a type", meaning, None);
+                    let help = matches!(meaning, Meaning::Thread(_)).then_some(
+                        "a variable that holds a thread is shared, and declared outside of bodies by itself",
+                    );
+                    self.misfit(*name, "a type", meaning, help);
                     None
                 }
             },

@@ -146,16 +146,14 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn this(&mut self, span: Span) -> Option<Typed> {
-        match (self.mode, self.body.no_self) {
+        match (self.mode, self.body.no_self.clone()) {
             (Mode::Body, None) => {
                 self.body.summary.asks.get_or_insert(span);
                 Some((Expr::This, Sort::Number))
             }
-            (Mode::Body, Some(why)) => self.none(
-                span,
-                "expected an expression, found `self`, which has no value here",
-                Some(why.to_string()),
-            ),
+            (Mode::Body, Some(why)) => {
+                self.none(span, "expected an expression, found `self`, which has no value here", Some(why))
+            }
             _ => {
                 let help = "`self` is for the bodies of threads".to_string();
                 self.none(span, "expected an expression, found `self`, which has no value here", Some(help))
@@ -182,6 +180,11 @@ impl<'a> Lowering<'a, '_> {
         span: Span,
     ) -> Option<Typed> {
         let (sign, operands, result) = operator_words(operator);
+        if operands.is_none()
+            && let Some(compared) = self.comparison_of_threads(operator, (left, right), span)
+        {
+            return compared;
+        }
         let (lowered_left, lowered_right) = match operands {
             Some(sort) => {
                 let first = self.operand(left, sort, &format!("on the left of `{sign}`"), operator);

@@ -204,6 +204,9 @@ impl<'a> Lowering<'a, '_> {
             }
             (None, Some(alias)) => Found::Alias(alias),
             (None, None) => match self.global(name, "a variable")? {
+                Meaning::Shared(number) if self.holds_thread(number) => {
+                    return self.misplaced_identity(name, "a variable with a number or a Boolean");
+                }
                 Meaning::Shared(number) | Meaning::Lock(number) => Found::Shared(number),
                 meaning => {
                     self.misfit(name, "a variable", meaning, None);

@@ -65,6 +65,9 @@ impl<'a> Lowering<'a, '_> {
         values: &'a [ast::Expr<'a>],
         span: Span,
     ) -> Option<Op> {
+        if let Some(op) = self.assignment_of_threads(targets, values) {
+            return op;
+        }
         let places: Vec<Option<Place>> = targets.iter().map(|target| self.place(target)).collect();
         if let ([value], [_]) = (values, targets)
             && let ExprKind::Call(name, arguments) = &value.kind

@@ -43,6 +43,9 @@ impl<'a> Lowering<'a, '_> {
                 self.misfit(name, "a constant", meaning, None);
                 None
             }
+            Meaning::Shared(number) if self.holds_thread(number) => {
+                self.misplaced_identity(name, "a number or a Boolean")
+            }
             Meaning::Shared(number) => Some(Ok(Found::Shared(number))),
             Meaning::Lock(_) => {
                 let help =
@@ -152,6 +155,9 @@ impl<'a> Lowering<'a, '_> {
         }
         let meaning = self.global(name, "a variable")?;
         if let Meaning::Shared(number) = meaning {
+            if self.holds_thread(number) {
+                return self.misplaced_identity(name, "a variable with a number or a Boolean");
+            }
             return Some(Found::Shared(number));
         }
         let help = match meaning {

@@ -217,11 +217,17 @@ impl<'a> Parser<'a, '_> {
         word == "eventually" || word == "always" && next.kind == Kind::Name && self.word(next) == "eventually"
     }
 
-    /// The types that are declared somewhere in the text.
+    /// The types that are declared somewhere in the text. The name of threads is one, too.
     pub(super) fn declared_types(&self) -> HashSet<&'a str> {
         let starts = (0..self.tokens.len()).filter(|&at| {
             let token = self.tokens[at];
-            token.kind == Kind::Name && matches!(self.word(token), "enum" | "struct") && self.starts_type(at)
+            match (token.kind, self.word(token)) {
+                (Kind::Name, "enum" | "struct") => self.starts_type(at),
+                (Kind::Keyword, "thread") => {
+                    self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Name)
+                }
+                _ => false,
+            }
         });
         starts.map(|at| self.word(self.tokens[at + 1])).collect()
     }

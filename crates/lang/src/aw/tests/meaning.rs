@@ -364,7 +364,7 @@ fn threads_and_tasks() {
     assert_snapshot!(said("main { skip; }\nmain { skip; }"), @"2:1: `main` is declared twice, first in line 1");
     assert_snapshot!(said("shared int x; thread t[*] { x = self; } proc f() { x = self; } thread u[2] { x = self; f(); } thread v { spawn u; } never x == self;"), @"
     1:33: expected an expression, found `self`, which has no value here
-      there is no number of a thread among any number of them
+      there is no number of a thread among any number of them; `shared t x;` holds a thread, `x = self;` and `x == self`
     1:112: expected a thread without `self`, found `u`, which uses it
       threads that are spawned have no numbers
     1:128: expected an expression, found `self`, which has no value here

@@ -62,7 +62,7 @@ impl Writer<'_> {
                 let reason = format!(
                     "`{}` is written by other threads, which in a Boolean program happens only among threads that were \
                      started by each other",
-                    mixed.name
+                    mixed.name.trim_start_matches('#')
                 );
                 return refuse(mixed.span, reason);
             }
