@@ -83,6 +83,25 @@ pub fn walk(encoded: &Encoded, run: &Run, statements: &Statements) -> Option<Wal
     Some(walker.walk)
 }
 
+impl Walk {
+    /// The same walk without the end of the process: what `main` does last decides nothing, but it ends the others. So `main` stands
+    /// before it when another thread goes wrong.
+    pub fn without_end(mut self, source: &[u8], statements: &Statements) -> Walk {
+        let last = self.stops.iter().rposition(|stop| stop.thread == 0);
+        let Some(at) = last.filter(|_| self.targets.iter().all(|&(thread, _)| thread != 0)) else { return self };
+        let statement = self.stops[at].statement;
+        let rest = &source[statement..];
+        let is_call = |name: &str| rest.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"("));
+        let returns = rest.starts_with(b"return") && statements.function(statement) == Some("main");
+        if self.stops[at].kind == Kind::Passes && (returns || is_call("exit") || is_call("_exit")) {
+            self.stops.remove(at);
+            self.stands.retain(|&(thread, _)| thread != 0);
+            self.stands.push((0, statement));
+        }
+        self
+    }
+}
+
 struct Walker<'a> {
     program: &'a Program,
     statements: &'a Statements,
