@@ -87,16 +87,23 @@ impl Walk {
     /// The same walk without the end of the process: what `main` does last decides nothing, but it ends the others. So `main` stands
     /// before it when another thread goes wrong.
     pub fn without_end(mut self, source: &[u8], statements: &Statements) -> Walk {
+        let ends = |&statement: &usize| {
+            let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            let word = source[statement..].split(|byte| !is_word(byte)).next().unwrap_or_default();
+            word == b"exit" || word == b"return" && statements.function(statement) == Some("main")
+        };
         let last = self.stops.iter().rposition(|stop| stop.thread == 0);
-        let Some(at) = last.filter(|_| self.targets.iter().all(|&(thread, _)| thread != 0)) else { return self };
-        let statement = self.stops[at].statement;
-        let rest = &source[statement..];
-        let is_call = |name: &str| rest.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"("));
-        let returns = rest.starts_with(b"return") && statements.function(statement) == Some("main");
-        if self.stops[at].kind == Kind::Passes && (returns || is_call("exit") || is_call("_exit")) {
+        let going = self.targets.iter().chain(&self.stands).any(|&(thread, _)| thread == 0);
+        let Some(at) = last.filter(|_| !going) else { return self };
+        let last = self.stops[at].statement;
+        if ends(&last) && self.stops[at].kind == Kind::Passes {
             self.stops.remove(at);
-            self.stands.retain(|&(thread, _)| thread != 0);
-            self.stands.push((0, statement));
+            self.stands.push((0, last));
+        } else if statements.function(last) == Some("main") {
+            // The end is a part of the step before.
+            let after = std::iter::successors(statements.next(last + 1), |&at| statements.next(at + 1));
+            let mut after = after.take_while(|&at| statements.function(at) == Some("main"));
+            self.stands.extend(after.find(ends).map(|statement| (0, statement)));
         }
         self
     }
