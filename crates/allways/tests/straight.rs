@@ -63,9 +63,11 @@ fn threads_written_anew_do_the_same() {
     }
     let folder = folder("straight-lost");
     let text = std::fs::read_to_string(ours("tests/straight/lost.c")).expect("a program");
-    for (locked, code) in [("0", 10), ("1", 0)] {
-        let program = file(&folder, &format!("given-{locked}.c"), text.replace("LOCKED", locked));
-        let out = folder.join(format!("anew-{locked}.c"));
+    let calls = ("__VERIFIER_atomic_begin()", "__VERIFIER_atomic_end()");
+    for (kind, (enter, leave), code) in [("free", ("(void)0", "(void)0"), 10), ("atomic", calls, 0)] {
+        let program =
+            file(&folder, &format!("given-{kind}.c"), text.replace("ENTER", enter).replace("LEAVE", leave));
+        let out = folder.join(format!("anew-{kind}.c"));
         let text = written(Path::new(&program), &out, &["--rounds", "1"]);
         // Both threads, and both calls in each, have copies of their own; each update is a read and a write.
         assert_eq!(text.matches("= counter;").count(), 4, "{text}");

@@ -8,9 +8,9 @@ extern void __VERIFIER_atomic_end(void);
 int counter, rounds;
 
 static void step(void) {
-  if (LOCKED) __VERIFIER_atomic_begin();
+  ENTER;
   counter++;
-  if (LOCKED) __VERIFIER_atomic_end();
+  LEAVE;
 }
 
 void *worker(void *unused) {
