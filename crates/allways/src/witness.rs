@@ -180,7 +180,8 @@ impl Witness {
                 };
                 let run = interpret(&encoded, trace).map_err(|why| NoWitness(why.to_string()))?;
                 let walk = walk(&encoded, &run, &statements)
-                    .ok_or_else(|| no("it is not found out which statements the run passes"))?;
+                    .ok_or_else(|| no("it is not found out which statements the run passes"))?
+                    .without_end(source, &statements);
                 let kind = SourceTrace::new(&encoded, &run, source).kind;
                 let asked = asked.options.property.unwrap_or_default();
                 let specification = violated(kind, asked, source, &walk)?;

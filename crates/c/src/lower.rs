@@ -45,6 +45,7 @@ mod overflows;
 pub mod owners;
 mod places;
 mod rounds;
+mod sections;
 mod statements;
 mod synchronisation;
 mod thread_arrays;
@@ -268,6 +269,10 @@ struct Lowering<'u> {
     weak: Vec<([LocationId; 2], Span, &'static str)>,
     /// Whether an edge leads to a location.
     reached: Vec<bool>,
+    /// Whether the steps from a location are lowered as those of an atomic section.
+    inside: Vec<bool>,
+    /// How many atomic sections are open where a jump leads.
+    open: HashMap<LocationId, usize>,
     body: Body,
     here: LocationId,
     lowered: Lowered,
@@ -408,6 +413,8 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         threads_known: crowds::Known::default(),
         weak: Vec::new(),
         reached: Vec::new(),
+        inside: Vec::new(),
+        open: HashMap::new(),
         body: Body::default(),
         here: LocationId(0),
         lowered,
@@ -455,6 +462,7 @@ impl<'u> Lowering<'u> {
     /// A new location, to which nothing leads yet.
     fn location(&mut self, span: Span) -> LocationId {
         self.reached.push(false);
+        self.inside.push(false);
         self.locations.push(Location { procedure: self.body.procedure, edges: Vec::new(), span });
         LocationId(self.locations.len() - 1)
     }
@@ -462,6 +470,7 @@ impl<'u> Lowering<'u> {
     /// An edge from one location to another.
     fn edge(&mut self, from: LocationId, op: Op, to: LocationId, span: Span) {
         self.reached[to.index()] = true;
+        self.inside[from.index()] |= self.body.atomic > 0;
         self.locations[from].edges.push(Edge { op, to, span });
     }
 
@@ -486,6 +495,9 @@ impl<'u> Lowering<'u> {
     /// Goes on at a location, from here.
     fn jump(&mut self, to: LocationId, span: Span) {
         let here = self.here;
+        if self.is_reached() {
+            self.open.entry(to).or_insert(self.body.atomic);
+        }
         self.edge(here, Op::Skip, to, span);
         self.here = self.location(span);
     }

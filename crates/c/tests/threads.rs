@@ -224,6 +224,57 @@ fn what_a_thread_did_before_it_waits_for_ever_is_seen() {
 }
 
 #[test]
+fn a_section_is_one_on_every_way_or_not_followed() {
+    // Two threads that add without a section may lose one of their additions.
+    let lost = [
+        "if (0) __VERIFIER_atomic_begin(); x++; if (0) __VERIFIER_atomic_end();",
+        "if (flag) __VERIFIER_atomic_begin(); x++; if (flag) __VERIFIER_atomic_end();",
+        "if (flag) { __VERIFIER_atomic_begin(); flag = 0; } x++;",
+        "goto in; __VERIFIER_atomic_begin(); in: x++; __VERIFIER_atomic_end();",
+        "switch (flag) { case 1: __VERIFIER_atomic_begin(); default: x++; } if (flag) __VERIFIER_atomic_end();",
+        "enter(); x++; if (flag) __VERIFIER_atomic_end();",
+        "__VERIFIER_atomic_begin(); if (!flag) goto out; x = x; out: x++; __VERIFIER_atomic_end(); x--; x++;",
+    ];
+    // These are in a section, or in none, on every way.
+    let kept = [
+        "if (flag) { __VERIFIER_atomic_begin(); x++; } else { __VERIFIER_atomic_begin(); x++; } __VERIFIER_atomic_end();",
+        "__VERIFIER_atomic_begin(); if (flag) { x++; __VERIFIER_atomic_end(); return 0; } x++; __VERIFIER_atomic_end();",
+        "goto in; in: __VERIFIER_atomic_begin(); x++; if (flag) goto end; y = 1; end: __VERIFIER_atomic_end();",
+    ];
+    for (index, body) in lost.iter().chain(&kept).enumerate() {
+        let text = format!(
+            "{PRELUDE}unsigned result; int x, y, flag; void enter(void) {{ if (flag) return; if (flag) __VERIFIER_atomic_begin(); }}\n\
+             void *f(void *a) {{ {body} return 0; }}\n\
+             int main(void) {{ pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0);\n\
+             pthread_join(t, 0); pthread_join(u, 0); result = x; return 0; }}"
+        );
+        for program in ours::programs(&text).expect("it is read") {
+            let ends = explore::ends(&program, 100_000).expect("few states");
+            let has = |wanted: &End| ends.iter().any(|(end, _)| end == wanted);
+            let loses = has(&End::Result(1)) || has(&End::Beyond);
+            assert_eq!(loses, index < lost.len(), "{body}: {ends:?}");
+            assert!(index < lost.len() || has(&End::Result(2)), "{body}: {ends:?}");
+        }
+    }
+}
+
+#[test]
+fn locks_have_the_names_of_their_types_whatever_the_tags() {
+    let tags = PRELUDE.replace(
+        "typedef struct { int x; } pthread_rwlock_t",
+        "typedef struct tag { unsigned char x; } pthread_rwlock_t",
+    );
+    let text = format!(
+        "{tags}unsigned result; pthread_rwlock_t r;\n\
+         int main(void) {{ pthread_rwlock_wrlock(&r); result = 3; pthread_rwlock_unlock(&r); return 0; }}"
+    );
+    for program in ours::programs(&text).expect("it is read") {
+        let ends = explore::ends(&program, 1_000).expect("few states");
+        assert!(ends.iter().all(|(end, _)| *end == End::Result(3)), "{ends:?}");
+    }
+}
+
+#[test]
 fn who_waits_for_a_while_may_get_nothing() {
     compare(&[
         (

@@ -167,7 +167,7 @@ mod tests {
             accesses: access.map(|writes| (0, 1, writes)).into_iter().collect(),
         });
         let stands = stands.iter().map(|&(thread, part)| (thread, at(part))).collect();
-        let walk = Walk { stops: stops.collect(), targets: Vec::new(), stands };
+        let walk = Walk { stops: stops.collect(), targets: Vec::new(), stands, ended: false };
         named(TEXT.as_bytes(), &Statements::of(TEXT.as_bytes()), &walk)
     }
 

@@ -47,6 +47,8 @@ pub struct Walk {
     pub targets: Vec<(usize, usize)>,
     /// Other threads, and the statement that each has not begun when that happens.
     pub stands: Vec<(usize, usize)>,
+    /// Whether `main` has ended then, or is about to.
+    pub ended: bool,
 }
 
 /// Walks a run of a C program; none if a thread moves that nobody has created.
@@ -81,6 +83,32 @@ pub fn walk(encoded: &Encoded, run: &Run, statements: &Statements) -> Option<Wal
     }
     walker.stand(before.0, before.1);
     Some(walker.walk)
+}
+
+impl Walk {
+    /// The same walk without the end of the process: what `main` does last decides nothing, but it ends the others. So `main` stands
+    /// before it when another thread goes wrong.
+    pub fn without_end(mut self, source: &[u8], statements: &Statements) -> Walk {
+        let ends = |&statement: &usize| {
+            let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            let word = source[statement..].split(|byte| !is_word(byte)).next().unwrap_or_default();
+            word == b"exit" || word == b"return" && statements.function(statement) == Some("main")
+        };
+        let last = self.stops.iter().rposition(|stop| stop.thread == 0);
+        let going = self.targets.iter().chain(&self.stands).any(|&(thread, _)| thread == 0);
+        let Some(at) = last.filter(|_| !going) else { return self };
+        let last = self.stops[at].statement;
+        if ends(&last) && self.stops[at].kind == Kind::Passes {
+            self.stops.remove(at);
+            self.stands.push((0, last));
+        } else if self.ended && statements.function(last) == Some("main") {
+            // The end is a part of the step before.
+            let after = std::iter::successors(statements.next(last + 1), |&at| statements.next(at + 1));
+            let mut after = after.take_while(|&at| statements.function(at) == Some("main"));
+            self.stands.extend(after.find(ends).map(|statement| (0, statement)));
+        }
+        self
+    }
 }
 
 struct Walker<'a> {
@@ -177,6 +205,11 @@ impl Walker<'_> {
         for (thread, slot) in slots.iter().enumerate() {
             let frame = slot.and_then(|slot| state.threads.get(slot)).and_then(|thread| thread.stack.last());
             let location = frame.map(|frame| &self.program.locations[frame.location]);
+            if self.numbers[thread] == Some(0) {
+                let edge = location.and_then(|location| location.edges.first());
+                let inside = edge.and_then(|edge| self.statements.function(edge.span.start as usize));
+                self.walk.ended = inside.is_none();
+            }
             let Some(edge) = location.and_then(|location| location.edges.first()) else { continue };
             let starts = match &edge.op {
                 Op::Assign(_, _, Some(_)) => self.awaited(&edge.op),
@@ -252,5 +285,40 @@ impl Walker<'_> {
         let mut shared = self.program.shared.iter();
         let found = shared.find(|variable| (variable.slot..variable.slot + variable.slots()).contains(&slot));
         found.map_or("", |variable| variable.name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "void *f(void *u) {\n  x = 1;\n}\nint main(void) {\n  c();\n  d();\n  return 0;\n}\n";
+
+    /// Where threads stand when another one goes wrong, after these stops, and how many stops are left.
+    fn standing(stops: &[(usize, &str)], target: usize, ended: bool) -> (usize, Vec<(usize, usize)>) {
+        let at = |part: &str| TEXT.find(part).expect("a statement");
+        let stops = stops.iter().map(|&(thread, part)| Stop {
+            thread,
+            kind: Kind::Passes,
+            statement: at(part),
+            at: at(part),
+            accesses: Vec::new(),
+        });
+        let walk =
+            Walk { stops: stops.collect(), targets: vec![(target, at("x = 1"))], ended, ..Walk::default() };
+        let walk = walk.without_end(TEXT.as_bytes(), &Statements::of(TEXT.as_bytes()));
+        (walk.stops.len(), walk.stands)
+    }
+
+    #[test]
+    fn main_does_not_end_the_process() {
+        let end = vec![(0, TEXT.find("return").expect("it is there"))];
+        // It returned before the other thread went wrong, in a step of its own or in the one before.
+        assert_eq!(standing(&[(0, "c()"), (0, "return"), (1, "x = 1")], 1, true), (2, end.clone()));
+        assert_eq!(standing(&[(0, "c()"), (1, "x = 1")], 1, true), (2, end));
+        // It waits in a statement.
+        assert_eq!(standing(&[(0, "c()"), (1, "x = 1")], 1, false), (2, vec![]));
+        // It goes wrong itself.
+        assert_eq!(standing(&[(1, "x = 1"), (0, "return")], 0, true), (2, vec![]));
     }
 }

@@ -56,6 +56,9 @@ struct Gap {
     every: Option<(usize, usize)>,
 }
 
+/// Why a step is not followed that has another meaning on another way.
+const OUTSIDE: &str = "whether this is in an atomic section depends on how control comes here";
+
 impl Lowering<'_> {
     pub(super) fn finish(mut self) -> Result<Lowered> {
         self.wake_one();
@@ -150,6 +153,7 @@ impl Lowering<'_> {
             }
         }
         one_name_each(&mut shared);
+        let outside = self.outside_of_sections();
         let mut program = Program {
             shared: arrays(shared, &layout, &self),
             procedures: std::mem::take(&mut self.procedures),
@@ -177,6 +181,11 @@ impl Lowering<'_> {
                 let op = typed(op, &program.shared, &program.procedures[procedure].locals);
                 program.locations[location].edges[edge].op = op;
             }
+        }
+        for location in outside {
+            let here = &mut program.locations[location];
+            here.edges.iter_mut().for_each(|edge| edge.op = Op::Beyond);
+            self.lowered.left_out.push((here.span, OUTSIDE.to_string()));
         }
         for procedure in &mut program.procedures {
             one_name_each_local(&mut procedure.locals);

@@ -117,6 +117,7 @@ impl Lowering<'_> {
             StmtKind::Switch(value, body) => self.switch(value, body, span)?,
             StmtKind::Case(_, _, body) | StmtKind::Default(body) => {
                 if let Some(&location) = self.body.cases.get(&std::ptr::from_ref(stmt).addr()) {
+                    self.open_as_at(location);
                     self.jump(location, span);
                     self.here = location;
                 }
@@ -127,6 +128,7 @@ impl Lowering<'_> {
             }
             StmtKind::Label(name, body) => {
                 let location = self.label(name, true, span);
+                self.open_as_at(location);
                 self.jump(location, span);
                 self.here = location;
                 self.statement(body, None)?;
@@ -332,6 +334,7 @@ impl Lowering<'_> {
         let outer = self.body.cases.clone();
         for (stmt, range) in cases {
             let location = self.location(span);
+            self.open.insert(location, self.body.atomic);
             self.body.cases.insert(stmt, location);
             let Some((low, high)) = range else {
                 default = location;

@@ -46,7 +46,10 @@ impl Analyser<'_> {
                 if after.transparent || front.transparent {
                     self.transparent.insert(RecordId(id));
                 }
-                let record = self.unit.records.get_mut(id).filter(|record| record.name.is_empty());
+                // Of the thread library's types, this name counts, whatever the tag.
+                let is_library = |name: &str| crate::library::opaque(name).is_some();
+                let counts = |name: &str| name.is_empty() || is_library(&declared.name) && !is_library(name);
+                let record = self.unit.records.get_mut(id).filter(|record| counts(&record.name));
                 if let Some(record) = record {
                     record.name.clone_from(&declared.name);
                 }
