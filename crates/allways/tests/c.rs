@@ -488,6 +488,8 @@ fn mutexes_are_destroyed_when_all_threads_are_joined() {
         ("elsewhere", format!("pthread_create(&one, 0, f, 0); {create} {join} {destroy}")),
         ("later", format!("{create} {join} {destroy} pthread_create(&one, 0, f, 0);")),
         ("twice", format!("{create} {join} {destroy} {create}")),
+        ("over", format!("{create} {create} {join} {destroy}")),
+        ("again", format!("{create} {join} {destroy} {create} {join}")),
         ("own", format!("{create} {join} {destroy} pthread_mutex_lock(&m);")),
         (
             "detached",

@@ -26,12 +26,23 @@ pub(super) struct Known {
     in_loop: bool,
     /// The variable of the loop that is lowered, and its values in the rounds.
     counting: Option<(VariableId, Range<i128>)>,
-    /// Whether a thread is created elsewhere.
+    /// Whether a thread is created elsewhere, its number is lost, or mutexes were destroyed before.
     elsewhere: bool,
     /// Whether all threads are joined, and no mutex was used since then.
     all_joined: bool,
     /// Whether it was forgotten that mutexes are destroyed.
     forgot: bool,
+}
+
+impl Known {
+    /// There may be threads for these elements now. Who was there before, and is not joined, is lost.
+    fn keep(&mut self, array: VariableId, elements: Range<i128>) {
+        let is_lost = |(known, others): &(VariableId, Range<i128>)| {
+            *known == array && others.start < elements.end && elements.start < others.end
+        };
+        self.elsewhere |= self.created.iter().any(is_lost);
+        self.created.push((array, elements));
+    }
 }
 
 /// A loop that goes through an array of threads.
@@ -76,7 +87,7 @@ impl Lowering<'_> {
                 self.body.loops -= 1;
                 self.body.branches -= 1;
                 self.jump(head, span);
-                self.threads_known.created.push((through.array, through.elements));
+                self.threads_known.keep(through.array, through.elements);
             }
             _ => {
                 if in_order {
@@ -235,9 +246,11 @@ impl Lowering<'_> {
             Some((self.element_of(walk::through_casts(to), variable, elements.end)?, elements))
         });
         let known = &mut self.threads_known;
-        known.elsewhere |= !known.in_loop && element.is_none();
-        known.created.extend(element);
+        known.elsewhere |= known.forgot || !known.in_loop && element.is_none();
         known.all_joined = false;
+        if let Some((array, elements)) = element {
+            known.keep(array, elements);
+        }
     }
 
     /// Whether a mutex is destroyed where nobody else can use it any more, so that it need not be known.
