@@ -409,3 +409,23 @@ fn a_sequence_lock_of_a_machine_is_proved_with_bounds() {
     let again = allways(&format!("certify {program} {}", proof.display()));
     assert_eq!(again.code, 0, "{}", again.err);
 }
+
+/// What threads read and write back with one more is at most the number of those that have begun, less those that are still to
+/// write. With two more, it is not.
+#[test]
+fn what_threads_write_back_is_at_most_their_number() {
+    if !solver("z3") {
+        return;
+    }
+    let text = "shared 0..1000000 total, created;\nshared int begun;\nshared 1..1000 n = *;\n\
+        thread creator { loop { await created < n; created = created + 1; } }\n\
+        thread auditor { assert total <= n; }\n\
+        thread clerk[*] { int seen; atomic { await begun < created; begun = begun + 1; } seen = total; total = seen + 1; }\n";
+    let folder = folder("stale-total");
+    let safe = file(&folder, "total.aw", text);
+    let run = allways(&format!("check {safe} --engine views --timeout 60s"));
+    assert_eq!(run.code, 0, "{run:?}");
+    let wrong = file(&folder, "wrong.aw", text.replace("seen + 1", "seen + 2"));
+    let run = allways(&format!("check {wrong} --timeout 60s"));
+    assert_eq!(run.code, 10, "{run:?}");
+}
