@@ -7,7 +7,9 @@ use crate::words;
 use allways_engines::confirm::confirm;
 use allways_engines::engine::Takes;
 use allways_engines::table::NoEngine;
-use allways_engines::{Budget, Engines, EvidenceRejected, Forms, Info, Outcome, Question, Strategy};
+use allways_engines::{
+    Budget, Engines, EvidenceRejected, Forms, FreeSearch, Info, Outcome, Question, Strategy,
+};
 use allways_evidence::{Certificate, Invariant, StopReason, Verdict};
 use allways_model::notation::show_visible;
 use allways_model::pushdown::Visible;
@@ -130,7 +132,7 @@ pub fn reach<'a>(task: &'a Task, request: &Request, budget: &Budget) -> Result<R
     })?;
     let strategy = match engine.info().takes {
         Takes::Pushdown => Strategy::Run(engine),
-        Takes::All => Strategy::Portfolio,
+        Takes::All => Strategy::Portfolio(FreeSearch::InTurns),
         _ => {
             let what = format!("engine `{}` lists no states", engine.info().name);
             let help = "leave out --engine, or use allways check".to_string();

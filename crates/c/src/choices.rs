@@ -115,7 +115,8 @@ pub fn each_expr(op: &mut Op, see: &mut dyn FnMut(&mut Expr)) {
     }
 }
 
-fn each_part(expr: &mut Expr, see: &mut dyn FnMut(&mut Expr)) {
+/// Calls a function with all parts of an expression, the inner ones first.
+pub fn each_part(expr: &mut Expr, see: &mut dyn FnMut(&mut Expr)) {
     match expr {
         Expr::SharedElement(_, _, part, _) | Expr::LocalElement(_, _, part, _) | Expr::Unary(_, part) => {
             each_part(part, see);

@@ -99,9 +99,9 @@ fn adds(place: &Place, value: &Expr) -> bool {
 fn count_threads(program: &mut Program, template: TemplateId) {
     let (name, body) = (program.templates[template].name.clone(), program.templates[template].body);
     let span = program.templates[template].span;
-    let created = counter(program, format!("{CREATED}{name}"), MOST, span);
+    let created = declare(program, format!("{CREATED}{name}"), MOST, span);
     // One more, so that what a thread would store always is a value, whether or not it may begin.
-    let begun = counter(program, format!("{BEGUN}{name}"), MOST + 1, span);
+    let begun = declare(program, format!("{BEGUN}{name}"), MOST + 1, span);
     for location in 0..program.locations.len() {
         for edge in 0..program.locations[LocationId(location)].edges.len() {
             let here = &program.locations[LocationId(location)];
@@ -127,20 +127,10 @@ fn count_threads(program: &mut Program, template: TemplateId) {
     program.locations.push(Location { procedure: body, edges, span });
 }
 
-/// A shared variable that is 0 at first.
-fn counter(program: &mut Program, name: String, most: Value, span: Span) -> Slot {
+/// Declares a counter of the program.
+fn declare(program: &mut Program, name: String, most: Value, span: Span) -> Slot {
     let slot = program.shared_slots();
-    let ty = Type::Range(0, most);
-    program.shared.push(Variable {
-        name,
-        ty,
-        slot,
-        length: None,
-        initial: vec![Some(0)],
-        mixed: false,
-        names: None,
-        span,
-    });
+    program.shared.push(Variable::counter(name, most, slot, span));
     slot
 }
 

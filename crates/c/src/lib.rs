@@ -16,6 +16,7 @@ mod concurrent;
 mod conversions;
 mod counted;
 mod domains;
+mod few_inputs;
 pub mod fuse;
 mod indeterminate;
 mod irrelevant;
@@ -223,6 +224,7 @@ fn finish_for_proofs(mut program: Program) -> Option<Program> {
     program = reduce(&program).program;
     indeterminate::start_with_zero(&mut program);
     localise::localise(&mut program);
+    few_inputs::spare(&mut program);
     choices::narrow_up_to_renaming(&mut program);
     if !choices::are_few(&program) {
         return None;

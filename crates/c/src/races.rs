@@ -82,16 +82,8 @@ pub fn watch(lowered: &mut Lowered) {
     if accesses.iter().all(Vec::is_empty) {
         return;
     }
-    lowered.program.shared.push(Variable {
-        name: WATCHED.to_string(),
-        ty: Type::Range(0, 2 * watched as Value + 1),
-        slot: watched,
-        length: None,
-        initial: vec![Some(0)],
-        mixed: false,
-        names: None,
-        span: Span::default(),
-    });
+    let most = 2 * watched as Value + 1;
+    lowered.program.shared.push(Variable::counter(WATCHED, most, watched, Span::default()));
     let watching = Watching { watched, cells: lowered.cells.clone(), written_atomically };
     for (location, accesses) in accesses.iter().enumerate() {
         for access in accesses {

@@ -139,6 +139,12 @@ impl<'a> Budget<'a> {
         self.child().until(deadline)
     }
 
+    /// The same limits, but half of the memory that is left now is for others.
+    pub fn sparing(&'a self) -> Budget<'a> {
+        let memory = self.memory_left().zip(self.memory).map(|(left, limit)| limit - left / 2);
+        Budget { memory, ..self.child() }
+    }
+
     /// Stops whatever runs on this budget, and on its children.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);

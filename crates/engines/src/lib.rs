@@ -30,5 +30,5 @@ pub use below::shortest::{Effort, Shortest, shortest};
 pub use budget::{Budget, Progress};
 pub use engine::{Engine, EvidenceRejected, Figures, Info, Outcome, PushdownEngine, Question};
 pub use forms::Forms;
-pub use strategy::Strategy;
+pub use strategy::{FreeSearch, Strategy};
 pub use table::Engines;

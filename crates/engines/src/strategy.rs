@@ -103,6 +103,9 @@ const VIEWS_PATIENCE: Duration = Duration::from_secs(60);
 /// How long the other engines are alone before bugs are hunted: most bugs, and most proofs, take no longer.
 const HUNTS_HEAD_START: Duration = Duration::from_secs(2);
 
+/// How long the other engines are alone before all schedules are explored beside them, to the end or to half of the memory.
+const FREE_HEAD_START: Duration = Duration::from_secs(1);
+
 /// How long random runs are made, first and then again, with each number of threads if that is open. No longer: they take time
 /// and memory from those that prove.
 const WALKS_BUDGETS: [Duration; 3] =
@@ -124,7 +127,7 @@ pub enum Strategy {
     /// This engine, on the instance that is asked about.
     Run(&'static dyn Engine),
     /// The [portfolio] for the instance that is asked about.
-    Portfolio,
+    Portfolio(FreeSearch),
     /// One after the other, until the question is settled. What the last one says counts, of those that are not only tried.
     Then(Vec<Strategy>),
     /// Side by side, each after a head start of the others, until the question is settled.
@@ -140,6 +143,8 @@ pub enum Strategy {
     Turns(Vec<&'static dyn Engine>),
     /// For so long at most.
     Within(Duration, Box<Strategy>),
+    /// Leaves half of the memory to the others.
+    Sparing(Box<Strategy>),
     /// Has the claim checked.
     Certified(Box<Strategy>),
     /// If it settles nothing, it was as if it had not been tried.
@@ -160,6 +165,15 @@ pub enum Strategy {
     Bounded(Box<Strategy>),
     /// If a limit of the program was hit, perhaps in states that no run reaches: forgets that, and looks again.
     IfLimitsHit(Box<Strategy>),
+}
+
+/// Whether a free search is one of a [portfolio].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum FreeSearch {
+    /// In turns with others.
+    InTurns,
+    /// It runs elsewhere.
+    Elsewhere,
 }
 
 impl Strategy {
@@ -223,13 +237,14 @@ impl Strategy {
         }
         match self {
             Strategy::Run(engine) => Some(run_engine(*engine, forms, budget)),
-            Strategy::Portfolio => portfolio(forms).run(forms, budget),
+            Strategy::Portfolio(free) => portfolio(forms, *free).run(forms, budget),
             Strategy::Then(parts) => one_after_the_other(parts, forms, budget),
             Strategy::Race { lanes, patience, all_reasons } => {
                 side_by_side(lanes, *patience, *all_reasons, forms, budget)
             }
             Strategy::Turns(engines) => in_turns(engines, forms, budget),
             Strategy::Within(share, strategy) => strategy.run(forms, &budget.within(*share)),
+            Strategy::Sparing(strategy) => strategy.run(forms, &budget.sparing()),
             Strategy::Certified(strategy) => {
                 let mut outcome = strategy.run(forms, budget)?;
                 confirm(forms, &mut outcome, budget);
@@ -248,7 +263,7 @@ impl Strategy {
             Strategy::Grow(small, strategy) => grow(*small, strategy, forms, budget),
             Strategy::Coarse => {
                 let coarse = forms.abstraction(Abstraction::Coarse)?;
-                let mut lanes = vec![(Duration::ZERO, listing(&coarse))];
+                let mut lanes = vec![(Duration::ZERO, listing(&coarse, FreeSearch::InTurns))];
                 if coarse.task().is_some_and(|task| task.has_wide_values()) {
                     lanes.push((COARSE_VIEWS_HEAD_START, Strategy::Run(&Views).certified()));
                 }
@@ -399,7 +414,7 @@ const MODULAR: [&dyn Engine; 3] = [&Modular, &Quadratic, &Both];
 /// others beside it on the second core: thread-modular methods; a free search, which decides finite systems and finds
 /// shallow bugs; AI, whose schedules differ from those of the search; and CUBA with automata, for contexts that reach
 /// infinitely many states. Of any number of threads only thread-modular methods know something, so there they are alone.
-pub fn portfolio(forms: &Forms) -> Strategy {
+pub fn portfolio(forms: &Forms, free: FreeSearch) -> Strategy {
     let crowd = forms.pushdown().is_ok_and(|form| {
         let system = &*form.system;
         (0..system.threads()).any(|thread| system.many(thread))
@@ -409,6 +424,9 @@ pub fn portfolio(forms: &Forms) -> Strategy {
     }
     let question = forms.question();
     let mut others: Vec<&'static dyn Engine> = vec![&Free, &Ai, &CubaSymbolic];
+    if free == FreeSearch::Elsewhere {
+        others.remove(0);
+    }
     if forms.has_property() && !question.bounded() {
         others.splice(0..0, MODULAR);
     }
@@ -427,10 +445,10 @@ fn ended(outcome: Option<Outcome>) -> Outcome {
 }
 
 /// Engines that list states, with few threads and with any number.
-fn listing(forms: &Forms) -> Strategy {
+fn listing(forms: &Forms, free: FreeSearch) -> Strategy {
     let question = forms.question();
     let few = Strategy::Then(vec![
-        Strategy::Portfolio.certified(),
+        Strategy::Portfolio(free).certified(),
         Strategy::IfLimitsHit(Box::new(Strategy::Run(&Free).certified().within(EXACT_BUDGET))).tried(),
     ]);
     let mut parts = vec![few.growing()];
@@ -477,11 +495,15 @@ pub fn safety(forms: &Forms) -> Strategy {
     if forms.counters().is_some() {
         return Strategy::Run(&COVERABILITY);
     }
-    let Some(task) = forms.task().filter(|task| task.program().is_some()) else { return portfolio(forms) };
+    let Some(task) = forms.task().filter(|task| task.program().is_some()) else {
+        return portfolio(forms, FreeSearch::InTurns);
+    };
     let deadlock = question.property.deadlock;
     let integers = task.has_integers();
     let wide = !question.bounded() && task.has_wide_values() && (!deadlock || integers);
-    let mut first = listing(forms);
+    // With integers there is mostly no end of it.
+    let free_lane = !question.bounded() && !integers;
+    let mut first = listing(forms, if free_lane { FreeSearch::Elsewhere } else { FreeSearch::InTurns });
     if wide && integers {
         let hunt = Strategy::Run(&Free).certified().within(BUG_HUNT_BUDGET).growing().tried();
         first = Strategy::Then(vec![hunt, first]);
@@ -516,6 +538,10 @@ pub fn safety(forms: &Forms) -> Strategy {
         let run = Box::new(Strategy::Run(&SymbolicInputs).certified());
         lanes.push((SYMBOLIC_HEAD_START, behind(Strategy::Grow(SYMBOLIC_BUDGET, run).tried())));
     }
+    if free_lane {
+        let run = Strategy::Sparing(Box::new(Strategy::Run(&Free).certified().growing()));
+        lanes.push((FREE_HEAD_START, run.tried()));
+    }
     let many = |program: &Arc<Program>| has_many_booleans(program) && Diagrams.supports(forms).is_ok();
     if !question.bounded() && forms.has_property() && task.program().is_some_and(many) {
         let [few, last] = DIAGRAMS_BUDGETS;
@@ -535,7 +561,7 @@ pub fn safety(forms: &Forms) -> Strategy {
             hunt(&Points, late),
             hunt(&Walks, last),
         ];
-        lanes.push((HUNTS_HEAD_START, behind(Strategy::Then(hunts).tried())));
+        lanes.push((HUNTS_HEAD_START, Strategy::Then(hunts).tried()));
     }
     Strategy::Race { lanes, patience: Some(VIEWS_PATIENCE), all_reasons: true }
 }

@@ -137,6 +137,20 @@ pub struct Variable {
 }
 
 impl Variable {
+    /// A hidden variable that is 0 at first, and no more than this later.
+    pub fn counter(name: impl Into<String>, most: Value, slot: Slot, span: Span) -> Variable {
+        Variable {
+            name: name.into(),
+            ty: Type::Range(0, most),
+            slot,
+            length: None,
+            initial: vec![Some(0)],
+            mixed: false,
+            names: None,
+            span,
+        }
+    }
+
     /// How many slots it takes.
     pub fn slots(&self) -> usize {
         self.length.unwrap_or(1)

@@ -457,16 +457,7 @@ fn object_span(lowering: &Lowering<'_>, object: usize) -> Span {
 
 /// A slot that nobody may access.
 fn gap(slot: Slot, span: Span) -> Variable {
-    Variable {
-        name: "#gap".to_string(),
-        ty: Values::Range(0, 0),
-        slot,
-        length: None,
-        initial: vec![Some(0)],
-        mixed: false,
-        names: None,
-        span,
-    }
+    Variable::counter("#gap", 0, slot, span)
 }
 
 /// Gives variables of one name numbers.

@@ -8,6 +8,7 @@ mod dangling;
 mod dice;
 mod explore;
 mod expressions;
+mod few_inputs;
 #[allow(dead_code, reason = "programs that are given as texts use more of it")]
 mod native;
 mod ours;

@@ -40,7 +40,7 @@ pub mod unfold;
 use crate::budget::Budget;
 use crate::engine::{Engine, Figures, Info, Outcome, Takes, Threads};
 use crate::forms::{CountedForm, CountedRun, Forms};
-use crate::strategy::Strategy;
+use crate::strategy::{FreeSearch, Strategy};
 use allways_evidence::counters::{Run, walk};
 use allways_evidence::{Certificate, Counted, Counterexample, StopReason, Verdict};
 use allways_model::counters::Counters;
@@ -236,7 +236,7 @@ fn find_run(counted: &CountedRun, forms: &Forms, budget: &Budget) -> Result<Outc
         // What goes wrong without any thread has no encoding.
         let Some(exact) = forms.exactly(&counts).filter(|exact| exact.pushdown().is_ok()) else { continue };
         let child = if more > 0 { budget.within(GUESS_BUDGET) } else { budget.child() };
-        let outcome = Strategy::Portfolio.run(&exact, &child);
+        let outcome = Strategy::Portfolio(FreeSearch::InTurns).run(&exact, &child);
         if let Some(outcome) = outcome.filter(|outcome| matches!(outcome.verdict, Verdict::Unsafe(_))) {
             return Ok(Outcome { instance: Some(exact.instance().clone()), ..outcome });
         }

@@ -12,7 +12,7 @@ use super::{
 use crate::budget::Budget;
 use crate::engine::{Engine, EvidenceRejected, Figures, Info, Outcome, Schedule, Setting, Takes, Threads};
 use crate::forms::Forms;
-use crate::strategy::Strategy;
+use crate::strategy::{FreeSearch, Strategy};
 use allways_evidence::{Counterexample, StopReason, Verdict};
 use allways_model::program::Program;
 use allways_model::task::Instance;
@@ -197,7 +197,7 @@ fn conclude(
             gave_up("the run that was found goes wrong only if the tasks that the scheduler dropped are gone")
         }
         None if found.exhausted => {
-            let outcome = Strategy::Portfolio.run(&forms, budget);
+            let outcome = Strategy::Portfolio(FreeSearch::InTurns).run(&forms, budget);
             let mut outcome = outcome.unwrap_or_else(|| gave_up("there is nothing to do"));
             match &mut outcome.verdict {
                 Verdict::Safe(_) => {}
