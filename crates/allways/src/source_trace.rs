@@ -9,7 +9,7 @@ mod values;
 
 use crate::held::{Ended, Waiting, cycle};
 use allways_c::lower::owners::{WAITS_FOR, WANTED};
-use allways_c::lower::{ADDRESSES, HEAP};
+use allways_c::lower::{ADDRESSES, HEAP, INDETERMINATE};
 use allways_evidence::{End, Halt, Run, RunStep};
 use allways_model::encoding::Encoded;
 use allways_model::program::expression::OPEN;
@@ -283,6 +283,7 @@ impl TraceWriter<'_> {
         let slot = value.checked_sub(ADDRESSES).and_then(|slot| usize::try_from(slot).ok());
         match ty {
             Type::Bool => (value != 0).to_string(),
+            Type::Range(0, Value::MAX) if value == INDETERMINATE => "any".to_string(),
             Type::Range(0, Value::MAX) => match slot.filter(|&slot| slot < self.program.shared_slots()) {
                 Some(slot) => format!("&{}", slot_name(&self.program.shared, slot).trim_start_matches('#')),
                 None => value.to_string(),

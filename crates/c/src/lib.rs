@@ -43,6 +43,7 @@ mod strides;
 pub mod strings;
 pub mod typed;
 mod unread;
+mod unseen;
 pub mod values;
 pub mod walk;
 mod webs;

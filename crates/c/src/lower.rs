@@ -56,6 +56,7 @@ use crate::property::Property;
 use crate::sema::CError;
 use crate::slots::{self, Kind};
 use crate::typed::{FunctionId, Stmt, Type, Unit, VariableId};
+use crate::unseen;
 use allways_model::program::{
     Edge, Expr as Model, Location, LocationId, Op, Procedure, ProcedureId, Program, Slot, Span, Template,
     Value, Variable,
@@ -70,6 +71,9 @@ use threads::{Alike, Start};
 
 /// The address of slot 0.
 pub const ADDRESSES: Value = 1 << 40;
+
+/// The value of a pointer that was never given one, if [nobody sees it](unseen): no object is there, nor near it.
+pub const INDETERMINATE: Value = ADDRESSES / 2;
 
 /// The address of the first function.
 pub const FUNCTIONS: Value = 1 << 50;
@@ -181,6 +185,8 @@ struct Lowering<'u> {
     /// Statements about arrays of threads that are left out.
     thread_arrays: HashMap<*const Stmt, thread_arrays::Role<'u>>,
     pointers: Pointers,
+    /// The classes of objects to which pointers are [seen](unseen).
+    seen: HashSet<Class>,
     objects: Vec<Object>,
     statics: HashMap<VariableId, ObjectId>,
     locations: Vec<Location>,
@@ -333,6 +339,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         return refuse(Span::default(), "expected a function `main`, found none");
     };
     let mut pointers = Pointers::of(unit);
+    let seen = unseen::seen(unit, &mut pointers);
     let converted = heap::conversions(unit, &mut pointers).into();
     let outlived = lifetimes::outlived(unit, &mut pointers);
     let allocated = heap::allocations(unit);
@@ -363,6 +370,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         crowds,
         thread_arrays: HashMap::new(),
         pointers,
+        seen,
         constants,
         functions: HashMap::new(),
         likely,

@@ -192,6 +192,17 @@ impl Pointers {
         (0..2).any(|kind| self.points[holder][kind].is_some_and(|points| self.find(points) == class))
     }
 
+    /// The classes of objects whose addresses objects of a class may hold.
+    pub fn held_by(&mut self, holder: Class) -> Vec<Class> {
+        let holder = self.find(holder.0);
+        self.points[holder].into_iter().flatten().map(|class| self.find_class(Class(class))).collect()
+    }
+
+    /// The class of objects that pointers in a variable may point to.
+    pub fn pointed_by(&mut self, variable: VariableId) -> Class {
+        Class(self.points(self.cell[variable.0], &Type::Pointer(Box::new(Type::Void))))
+    }
+
     /// Whether one of these functions may return an address of an object of a class.
     pub fn is_returned(&mut self, class: Class, by: impl Fn(FunctionId) -> bool) -> bool {
         (0..self.result.len())

@@ -2,7 +2,7 @@
 
 use super::body::{Address, Home};
 use super::expressions::chooses;
-use super::{ADDRESSES, Access, Lowering, Model, ObjectId, Part, REGION, Result, refuse};
+use super::{ADDRESSES, Access, INDETERMINATE, Lowering, Model, ObjectId, Part, REGION, Result, refuse};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Storage, Type, VariableId};
 use allways_model::program::expression::OPEN;
@@ -389,7 +389,14 @@ impl Lowering<'_> {
                 format!("`{name}`, which every thread has of its own, in a recursive function"),
             );
         }
-        let mut initial = vec![Some(if zero { 0 } else { OPEN }); count];
+        let leaves = slots::leaves(unit, &declared.ty);
+        let seen = self.seen.contains(&self.pointers.pointed_by(variable));
+        let first = |leaf: &slots::Leaf| match leaf.ty.plain() {
+            _ if zero => 0,
+            Type::Pointer(_) if !seen => INDETERMINATE,
+            _ => OPEN,
+        };
+        let mut initial: Vec<Option<Value>> = leaves.iter().map(|leaf| Some(first(leaf))).collect();
         for one in declared.initial.iter().filter(|_| zero) {
             let Some((offset, _)) = self.part_at(&declared.ty, &one.path) else { continue };
             match self.constant(&one.value)? {
@@ -397,7 +404,6 @@ impl Lowering<'_> {
                 _ => return refuse(span, format!("`{}` starts with an address", declared.name)),
             }
         }
-        let leaves = slots::leaves(unit, &declared.ty);
         let prefix = self.prefix(variable);
         let mut first = None;
         for (leaf, initial) in leaves.iter().zip(initial) {

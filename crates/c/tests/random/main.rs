@@ -9,6 +9,7 @@ mod dice;
 mod explore;
 mod expressions;
 mod few_inputs;
+mod indeterminate;
 #[allow(dead_code, reason = "programs that are given as texts use more of it")]
 mod native;
 mod ours;
