@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <pthread.h>
 
-#define SENT 12
-#define CELLS 4
+#define SENT 4
+#define CELLS 2
 
 extern int __VERIFIER_nondet_int(void);
 
