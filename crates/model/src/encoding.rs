@@ -498,7 +498,9 @@ impl Encoded {
 
     /// Shared values, all counters zero.
     fn values(&self, shared: &[Value]) -> Vec<Value> {
-        let mut values: Vec<Value> = shared.to_vec();
+        let length = self.mixed_slot(self.roles.len(), 0);
+        let mut values = Vec::with_capacity(length);
+        values.extend_from_slice(shared);
         for (slot, value) in values.iter_mut().enumerate() {
             if !self.reduced.shared[slot] {
                 *value = 0;
@@ -506,7 +508,7 @@ impl Encoded {
                 *value = Value::from(*value != 0);
             }
         }
-        values.resize(self.mixed_slot(self.roles.len(), 0), 0);
+        values.resize(length, 0);
         values
     }
 
@@ -690,13 +692,10 @@ impl Pushdown for Encoded {
 
     fn rules(&self, thread: usize, shared: Shared, top: Symbol, out: &mut Vec<Rule>) {
         let kind = self.kind(thread);
-        match self.table.remembered(kind, shared, top) {
-            Some(rules) => out.extend(rules.iter().copied()),
-            None => {
-                let rules = self.make_rules(thread, shared, top);
-                out.extend(rules.iter().copied());
-                self.table.remember(kind, shared, top, rules);
-            }
+        if !self.table.remembered(kind, shared, top, out) {
+            let rules = self.make_rules(thread, shared, top);
+            self.table.remember(kind, shared, top, &rules);
+            out.extend(rules);
         }
     }
 

@@ -21,7 +21,7 @@ impl PushdownEngine for Free {
     const INFO: Info = Info { lists_states: true, ..Info::new("free", "explores every schedule breadth first, up to --max-states and --max-depth; decides finite systems").knowing(&[Setting::MaxStates, Setting::MaxDepth, Setting::NoSymmetry]) };
 
     fn search(&self, system: &dyn Pushdown, question: &Question, budget: &Budget) -> Outcome {
-        let mut space = Space::new(system, question.kinds(system), question, budget);
+        let mut space = Space::unobserved(system, question.kinds(system), question, budget);
         if let Some(depth) = question.max_depth {
             space.threads.limit_depth(depth);
         }
@@ -44,7 +44,7 @@ impl PushdownEngine for Free {
             ..Figures::default()
         };
         let exact = matches!(verdict, Verdict::Safe(_));
-        Outcome::seen(verdict, space.observed().visible(), exact, figures)
+        Outcome::seen(verdict, space.visible(), exact, figures)
     }
 }
 

@@ -11,7 +11,7 @@ use super::states::{StateId, States, make_room};
 use super::threads::Threads;
 use super::trace;
 use crate::budget::{Budget, Progress};
-use crate::engine::Question;
+use crate::engine::{Question, VisibleStates};
 use allways_evidence::{StopReason, Trace};
 use allways_model::property::Property;
 use allways_model::pushdown::{Pushdown, Shared, State, Symbol};
@@ -130,6 +130,29 @@ impl<'a> Space<'a> {
     /// What is seen of the states. Panics if the space is unobserved.
     pub fn observed(&self) -> &Observed {
         self.observed.as_ref().expect("the space is observed")
+    }
+
+    /// What is visible of the states, of an unobserved space.
+    pub fn visible(&self) -> VisibleStates {
+        let kinds = self.threads.kinds();
+        if !(0..self.threads.count()).all(|thread| self.threads.stacks(thread).flat()) {
+            let mut observed = Observed::new(kinds);
+            observed.update(&self.threads, &self.states);
+            return observed.visible();
+        }
+        // Nothing lies below what is seen, so what is seen is all there is.
+        let mut visible = VisibleStates::new(kinds.clone());
+        let mut row = Vec::new();
+        for id in 0..self.states.len() as StateId {
+            row.clear();
+            row.extend(self.states.row(id));
+            for (thread, local) in row[1..].iter_mut().enumerate() {
+                *local = self.threads.stacks(thread).symbol(StackId(*local)).0;
+            }
+            kinds.sort(&mut row[1..]);
+            visible.push(row.iter().copied());
+        }
+        visible
     }
 
     /// Stops an exploration that has reached a bad state.

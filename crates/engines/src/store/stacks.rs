@@ -96,6 +96,11 @@ impl Stacks {
         self.nodes[stack.index()].depth
     }
 
+    /// Whether no stack has more than one symbol.
+    pub fn flat(&self) -> bool {
+        self.nodes.iter().all(|node| node.depth <= 1)
+    }
+
     /// What is seen of a stack.
     pub fn top(&self, stack: StackId) -> TopId {
         self.nodes[stack.index()].top

@@ -118,8 +118,8 @@ impl Encoded {
         let live = self.live_at(cell.point);
         cell.locals
             .iter()
-            .zip(live)
-            .filter(|(_, live)| *live)
+            .zip(&*live)
+            .filter(|(_, live)| **live)
             .for_each(|(&value, _)| write_signed(value, out));
     }
 
@@ -138,7 +138,7 @@ impl Encoded {
             _ => return None,
         };
         let live = self.live_at(point);
-        let locals = live.into_iter().map(|live| if live { read_signed(bytes) } else { Some(0) });
+        let locals = live.iter().map(|&live| if live { read_signed(bytes) } else { Some(0) });
         Some(Cell { point, locals: locals.collect::<Option<_>>()? })
     }
 }

@@ -122,9 +122,11 @@ impl Encoded {
 
     /// The keys that a key stands for, up to what a step from this point can tell: a counter at the cap may be one more, which
     /// matters if the thread leaves a location that it counts.
-    pub(super) fn resolved(&self, key: &Key, point: Point) -> Vec<Key> {
+    pub(super) fn resolved(&self, cap: Value, key: &Key, point: Point) -> Vec<Key> {
         let mut keys = vec![key.clone()];
-        let Some(cap) = self.cap.filter(|_| !key.values.is_empty()) else { return keys };
+        if key.values.is_empty() {
+            return keys;
+        }
         let Point::At(location) = point else { return keys };
         let first = self.program.shared_slots();
         let left = self.watched.iter().enumerate().filter(|(_, locations)| locations.contains(&location));

@@ -11,6 +11,7 @@ use crate::program::expression::{Choices, NoValue, Scope};
 use crate::program::semantics::{self, Frame, Outcome, Step, Thread};
 use crate::program::{Edge, EventId, Expr, LocationId, Op, Place, Procedure, TemplateId, Value};
 use crate::pushdown::{EMPTY, Rule, Shared, Symbol, Word};
+use std::borrow::Cow;
 
 /// After so many steps within one, a thread stops although it could pass.
 const MOST_PASSED: usize = 1 << 12;
@@ -35,9 +36,10 @@ impl Encoded {
         }
         let (key, cell) = (self.table.key(shared), self.table.cell(top));
         let open = Reads::default();
-        for key in self.resolved(&key, cell.point) {
-            if self.consistent(&key, cell.point) {
-                self.make_rules_at(thread, (shared, &key), (top, &cell), &open, &mut rules);
+        let resolved = self.cap.map(|cap| self.resolved(cap, &key, cell.point));
+        for key in resolved.as_deref().unwrap_or(std::slice::from_ref(&*key)) {
+            if self.consistent(key, cell.point) {
+                self.make_rules_at(thread, (shared, key), (top, &cell), &open, &mut rules);
             }
         }
         if let Some(slot) = open.first() {
@@ -144,10 +146,10 @@ impl Encoded {
                         let steps = semantics::steps_unless_open(program, &self.alone(mover), 0);
                         steps.unwrap_or_else(|slot| mover.open.note(slot))
                     });
-                    for step in steps.iter().filter(|step| step.edge == index) {
+                    for step in steps.extract_if(.., |step| step.edge == index) {
                         match self.cap.is_some() && gives(&edge.op) {
                             true => self.give(mover, (index, edge), &step.outcome, rules),
-                            false => self.pass(mover, edge, &step.outcome, rules),
+                            false => self.pass(mover, edge, step.outcome, rules),
                         }
                     }
                 }
@@ -193,8 +195,8 @@ impl Encoded {
     }
 
     /// A step of the frame alone, and those after it from locations that are passed.
-    fn pass(&self, mover: &Mover<'_>, edge: &Edge, outcome: &Outcome, rules: &mut Vec<Rule>) {
-        let mut todo = vec![outcome.clone()];
+    fn pass(&self, mover: &Mover<'_>, edge: &Edge, outcome: Outcome, rules: &mut Vec<Rule>) {
+        let mut todo = vec![outcome];
         let mut taken = 0;
         while let Some(outcome) = todo.pop() {
             let on = match &outcome {
@@ -331,7 +333,7 @@ impl Encoded {
         let edge = &self.reduced.program.locations[mover.location].edges[call];
         let Op::Call(_, _, places) = &edge.op else { return };
         let outcomes = self.assigned(mover, edge, places, results);
-        for outcome in &outcomes {
+        for outcome in outcomes {
             let mut from = mover.values.to_vec();
             // Nobody is at the place of the call; leaving it must not count.
             self.arrive(&mut from, mover.location, 1);
@@ -393,21 +395,21 @@ impl Encoded {
     }
 
     /// Which local variables matter at a point, apart from those kept among the shared values.
-    pub(super) fn live_at(&self, point: Point) -> Vec<bool> {
+    pub(super) fn live_at(&self, point: Point) -> Cow<'_, [bool]> {
         let (mut live, location) = match point {
-            Point::Idle | Point::Bottom => return Vec::new(),
+            Point::Idle | Point::Bottom => return Cow::default(),
             Point::At(location) | Point::Given(location) | Point::Inside(location) => {
-                (self.reduced.live[location.index()].clone(), location)
+                (Cow::from(&self.reduced.live[location.index()]), location)
             }
             Point::Returning(location, edge) => {
                 let to = self.program.locations[location].edges[edge].to;
                 let live = self.reduced.live_on_return.get(&(location, edge));
-                (live.unwrap_or(&self.reduced.live[to.index()]).clone(), location)
+                (Cow::from(live.unwrap_or(&self.reduced.live[to.index()])), location)
             }
         };
         if self.mixed {
             for local in self.program.procedure_of(location).locals.iter().filter(|local| local.mixed) {
-                live[local.slot..local.slot + local.slots()].fill(false);
+                live.to_mut()[local.slot..local.slot + local.slots()].fill(false);
             }
         }
         live
@@ -416,7 +418,7 @@ impl Encoded {
     /// The local variables as far as they matter at a point.
     pub(super) fn project(&self, point: Point, locals: &[Value]) -> Box<[Value]> {
         let live = self.live_at(point);
-        locals.iter().zip(live).map(|(&value, live)| if live { value } else { 0 }).collect()
+        locals.iter().zip(&*live).map(|(&value, &live)| if live { value } else { 0 }).collect()
     }
 
     /// Puts a thread's mixed variables where other threads can write them.

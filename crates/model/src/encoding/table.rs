@@ -129,7 +129,19 @@ fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-type Remembered = RowMap<(usize, Shared, Symbol), Arc<[Rule]>>;
+/// Rules that were made.
+#[derive(Debug, Default)]
+struct Remembered {
+    /// For each kind of threads, by shared state and symbol, a range of `rules`.
+    ranges: Vec<RowMap<u64, (u32, u32)>>,
+    rules: Vec<Rule>,
+}
+
+impl Remembered {
+    fn at(shared: Shared, top: Symbol) -> u64 {
+        u64::from(shared.0) << 32 | u64::from(top.0)
+    }
+}
 
 /// All that has come up.
 #[derive(Debug, Default)]
@@ -162,26 +174,40 @@ impl Table {
         read(&self.cells).values[symbol.index() - 1].clone()
     }
 
-    /// The rules made for a kind of threads, a shared state and a symbol.
-    pub fn remembered(&self, kind: usize, shared: Shared, top: Symbol) -> Option<Arc<[Rule]>> {
-        read(&self.rules).get(&(kind, shared, top)).cloned()
+    /// Appends the rules made for a kind of threads, a shared state and a symbol; whether there are any made.
+    pub fn remembered(&self, kind: usize, shared: Shared, top: Symbol, out: &mut Vec<Rule>) -> bool {
+        let remembered = read(&self.rules);
+        let range = remembered.ranges.get(kind).and_then(|ranges| ranges.get(&Remembered::at(shared, top)));
+        let Some(&(start, end)) = range else { return false };
+        out.extend_from_slice(&remembered.rules[start as usize..end as usize]);
+        true
     }
 
-    /// Remembers rules.
-    pub fn remember(&self, kind: usize, shared: Shared, top: Symbol, rules: Vec<Rule>) {
+    /// Remembers rules, as far as they can be numbered.
+    pub fn remember(&self, kind: usize, shared: Shared, top: Symbol, rules: &[Rule]) {
         let mut remembered = self.rules.write().unwrap_or_else(PoisonError::into_inner);
-        remembered.insert((kind, shared, top), rules.into());
+        let remembered = &mut *remembered;
+        let start = remembered.rules.len();
+        if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(start + rules.len())) {
+            remembered.rules.extend_from_slice(rules);
+            if remembered.ranges.len() <= kind {
+                remembered.ranges.resize_with(kind + 1, RowMap::default);
+            }
+            remembered.ranges[kind].insert(Remembered::at(shared, top), (start, end));
+        }
     }
 
     /// Forgets all rules; numbers stay.
     pub fn forget_rules(&self) {
-        self.rules.write().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Remembered::default();
     }
 
     /// How many shared states and symbols have come up, and about how many bytes all of it takes.
     pub fn size(&self) -> (usize, usize, usize) {
         let (keys, cells) = (read(&self.keys), read(&self.cells));
-        let rules = read(&self.rules).capacity() * 48;
+        let rules = read(&self.rules);
+        let ranges: usize = rules.ranges.iter().map(RowMap::capacity).sum();
+        let rules = ranges * 17 + rules.rules.capacity() * size_of::<Rule>();
         (keys.values.len(), cells.values.len(), keys.bytes + cells.bytes + rules)
     }
 }

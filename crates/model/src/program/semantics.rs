@@ -255,13 +255,7 @@ fn take_each(
             }
         };
         if let Some(outcome) = outcome {
-            // Most steps have one outcome, with which nothing needs to be compared.
-            if outcomes.len() == 1 && seen.is_empty() {
-                seen.extend(outcomes.iter().cloned());
-            }
-            if outcomes.is_empty() || seen.insert(outcome.clone()) {
-                outcomes.push(outcome);
-            }
+            add_new(outcome, &mut outcomes, &mut seen);
         }
         tried += 1;
         tried <= MOST
@@ -270,6 +264,16 @@ fn take_each(
         outcomes.push(Outcome::Beyond(edge.span));
     }
     outcomes
+}
+
+/// Adds an outcome that is not there yet. Most steps have one, with which nothing needs to be compared.
+fn add_new(outcome: Outcome, outcomes: &mut Vec<Outcome>, seen: &mut RowSet<Outcome>) {
+    if outcomes.len() == 1 && seen.is_empty() {
+        seen.extend(outcomes.iter().cloned());
+    }
+    if outcomes.is_empty() || seen.insert(outcome.clone()) {
+        outcomes.push(outcome);
+    }
 }
 
 /// The states in which an atomic section can be left, and what can go wrong in it.
@@ -288,14 +292,10 @@ fn atomic(
     let mut todo = vec![first];
     let mut outcomes: Vec<Outcome> = Vec::new();
     let mut had = RowSet::default();
-    let mut add = |outcome: Outcome, outcomes: &mut Vec<Outcome>| {
-        if had.insert(outcome.clone()) {
-            outcomes.push(outcome);
-        }
-    };
+    let mut add = |outcome: Outcome, outcomes: &mut Vec<Outcome>| add_new(outcome, outcomes, &mut had);
     while let Some(state) = todo.pop() {
         // Most sections are a single way; then it is enough to look now and then whether it leads in a circle.
-        if (!todo.is_empty() || visited.is_multiple_of(BETWEEN_LOOKS)) && !seen.insert(state.clone()) {
+        if (!todo.is_empty() || (visited + 1).is_multiple_of(BETWEEN_LOOKS)) && !seen.insert(state.clone()) {
             continue;
         }
         visited += 1;
