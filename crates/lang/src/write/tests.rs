@@ -485,6 +485,22 @@ fn numbers_arrays_and_locks() {
     ");
 }
 
+/// A procedure returns at a place where a property counts threads: it stays a place of its own.
+#[test]
+fn a_return_that_is_counted_keeps_its_label() {
+    let written = aw_to_aw(
+        "shared 0..1 g;
+        proc next() : 0..1 {
+          while (g == 0) { here: return 1; }
+          return 0;
+        }
+        thread t[2] { g = next(); }
+        never at(next.here) >= 2;
+        ",
+    );
+    assert!(written.contains("here: return 1;") && written.contains("at(here) >= 2"), "{written}");
+}
+
 #[test]
 fn results_that_are_missing_are_missed() {
     aw_to_aw("shared bool x = *; proc f() : bool { if (x) { return true; } } thread t { bool y; y = f(); }");

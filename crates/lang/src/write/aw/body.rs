@@ -154,7 +154,7 @@ impl<'w, 'a> Body<'w, 'a> {
         Some(format!("atomic {{ {names} = {from}; {reset} {passing} = false; }}"))
     }
 
-    /// The locations at which a thread can be seen, from one on, in order, but for those where it simply ends.
+    /// The locations at which a thread can be seen, from one on, in order, but for those where it simply ends and nobody counts it.
     fn reachable(&mut self, entry: LocationId) -> Written<Vec<LocationId>> {
         let program = self.writer.program;
         let mut seen = BTreeSet::from([entry]);
@@ -165,7 +165,8 @@ impl<'w, 'a> Body<'w, 'a> {
                     Op::AtomicBegin => self.writer.section(edge.to)?.exits,
                     _ => successor(edge).into_iter().collect(),
                 };
-                todo.extend(to.into_iter().filter(|&to| !ends(program, to) && seen.insert(to)));
+                let stays = |to: &LocationId| !ends(program, *to) || self.writer.counted.contains(to);
+                todo.extend(to.into_iter().filter(stays).filter(|&to| seen.insert(to)));
             }
         }
         Ok(seen.into_iter().collect())
@@ -294,7 +295,7 @@ impl<'w, 'a> Body<'w, 'a> {
             }
             [] if next == Next::Out => return Ok(String::new()),
             [] => return Ok("return;".to_string()),
-            [Edge { op: op @ Op::Return(results), span, .. }] => {
+            [Edge { op: op @ Op::Return(results), span, .. }] if !self.writer.counted.contains(&to) => {
                 let falls = next == Next::Out && (results.is_empty() || self.kind != Kind::Procedure);
                 return if falls { Ok(String::new()) } else { Ok(self.operation(op, *span)?.concat()) };
             }
