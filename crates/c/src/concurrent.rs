@@ -2,7 +2,8 @@
 //!
 //! A thread that `main` creates waits at its start for a counter that is 0 at first, and only its creation raises it. So while
 //! `main` is where no way from its entry has passed such a step, the thread has not moved; and where every way has passed a
-//! guard that the thread has ended (it sets a flag in its last step, and nobody else does), it moves no more. In between it
+//! guard that the thread has ended (it sets a flag in its last step, and nobody else does), it moves no more. Of several alike, each
+//! counts itself in its last step, and the guard compares this with how many were created. In between a thread
 //! *lives*. Two steps can be next to each other in a run only if both threads live: of `main` and a thread, where `main` is
 //! where the thread lives; of two threads, if there is a place of `main` where both live. A thread that is started by
 //! others than `main`, and whatever is not of this form, always lives.
@@ -77,8 +78,8 @@ pub fn locations_of(program: &Program, template: TemplateId) -> HashSet<Location
 struct Life {
     /// The counter that it waits for at its start.
     created: Option<Slot>,
-    /// The flag that it sets in its last step.
-    ended: Option<Slot>,
+    /// What is written in its last step, and what `main` finds it to be when all threads that were created have ended.
+    ended: Option<(Slot, Expr)>,
 }
 
 impl Concurrent {
@@ -228,21 +229,29 @@ impl Concurrent {
                 return nobody;
             }
         }
-        let ended = if self.many[thread] { None } else { self.flag_of_end(program, main, thread, reached) };
-        Life { created: Some(created), ended }
+        Life { created: Some(created), ended: self.end(program, main, thread, created, reached) }
     }
 
-    /// The flag that a thread, and nobody else, sets from 0 to 1 in its last step.
-    fn flag_of_end(
+    /// The flag that a thread, and nobody else, sets from 0 to 1 in its last step; or the counter that threads of a template, and nobody
+    /// else, raise by one in their last steps, and the one that `main` raises by one for each that it creates.
+    fn end(
         &self,
         program: &Program,
         main: usize,
         thread: usize,
+        created: Slot,
         reached: &[HashSet<LocationId>],
-    ) -> Option<Slot> {
-        let mut flag = None;
+    ) -> Option<(Slot, Expr)> {
+        let mut found = None;
         for edge in reached[main].iter().flat_map(|&location| &program.locations[location].edges) {
-            let Some(slot) = tested(edge) else { continue };
+            let Some((slot, all)) = tested(edge) else { continue };
+            let counts = match all {
+                Expr::Shared(begun) => self.counts(program, (main, thread), (slot, created, *begun), reached),
+                _ => !self.many[thread],
+            };
+            if !counts {
+                continue;
+            }
             let others = (0..reached.len()).filter(|&other| other != thread);
             let own = self.accesses[thread][slot].written
                 && others.clone().all(|other| !self.accesses[other][slot].written);
@@ -259,10 +268,33 @@ impl Concurrent {
                 .iter()
                 .find_map(|variable| variable.initial.get(slot.checked_sub(variable.slot)?).copied());
             if own && last && initial == Some(Some(0)) {
-                flag = Some(slot);
+                found = Some((slot, all.clone()));
             }
         }
-        flag
+        found
+    }
+
+    /// Whether threads of a template raise one counter by one wherever they write it, and `main`, and nobody else, another one
+    /// just where it creates them, one at a time.
+    fn counts(
+        &self,
+        program: &Program,
+        (main, thread): (usize, usize),
+        (ended, created, begun): (Slot, Slot, Slot),
+        reached: &[HashSet<LocationId>],
+    ) -> bool {
+        let edges = |of: usize| reached[of].iter().flat_map(|&location| &program.locations[location].edges);
+        let starts = program.shared.iter().any(|variable| {
+            variable.slot == begun && variable.slots() == 1 && variable.initial[..] == [Some(0)]
+        });
+        let mut others = (0..reached.len()).filter(|&other| other != main);
+        starts
+            && others.all(|other| !self.accesses[other][begun].written)
+            && edges(thread).all(|edge| !is_written(edge, ended) || adds_one(edge, ended))
+            && edges(main).all(|edge| match (is_written(edge, created), is_written(edge, begun)) {
+                (true, true) => adds_one(edge, created) && adds_one(edge, begun),
+                (creates, counts) => creates == counts,
+            })
     }
 
     /// Whether somebody else can see a step of a thread at a location of a procedure.
@@ -311,20 +343,31 @@ impl Concurrent {
 
 /// Whether a step from a location writes a slot.
 fn writes(program: &Program, location: LocationId, slot: Slot) -> bool {
+    program.locations[location].edges.iter().any(|edge| is_written(edge, slot))
+}
+
+/// Whether a step writes a slot.
+fn is_written(edge: &Edge, slot: Slot) -> bool {
     let mut found = false;
-    for edge in &program.locations[location].edges {
-        edge.op.shared_accesses(&mut |first, length, written| {
-            found |= written && (first..first + length).contains(&slot);
-        });
-    }
+    edge.op.shared_accesses(&mut |first, length, written| {
+        found |= written && (first..first + length).contains(&slot);
+    });
     found
 }
 
-/// The slot that a guard finds to be 1.
-fn tested(edge: &Edge) -> Option<Slot> {
+/// Whether a step that writes a slot stores one more there than it had.
+fn adds_one(edge: &Edge, slot: Slot) -> bool {
+    let Op::Assign(places, values, _) = &edge.op else { return false };
+    let mut written = places.iter().zip(values).filter(|(place, _)| place.target == Target::Shared(slot));
+    matches!((written.next(), written.next()), (Some((_, Expr::Binary(Binary::Plus, left, right, _))), None)
+        if **left == Expr::Shared(slot) && **right == Expr::Constant(1))
+}
+
+/// The slot that a guard finds to be 1, or what another one is.
+fn tested(edge: &Edge) -> Option<(Slot, &Expr)> {
     let Op::Guard(Expr::Binary(Binary::Equal, left, right, _), true) = &edge.op else { return None };
     match (&**left, &**right) {
-        (Expr::Shared(slot), Expr::Constant(1)) => Some(*slot),
+        (Expr::Shared(slot), all @ (Expr::Constant(1) | Expr::Shared(_))) => Some((*slot, all)),
         _ => None,
     }
 }
@@ -337,13 +380,9 @@ fn passed(program: &Program, edge: &Edge, lives: &[Life], mut live: Threads) -> 
     let tested = tested(edge);
     for (thread, life) in lives.iter().enumerate() {
         let Some(created) = life.created.filter(|&slot| slot < program.shared_slots()) else { continue };
-        let mut raised = false;
-        edge.op.shared_accesses(&mut |first, length, written| {
-            raised |= written && (first..first + length).contains(&created);
-        });
-        if raised {
+        if is_written(edge, created) {
             live |= 1 << thread;
-        } else if tested.is_some() && tested == life.ended {
+        } else if tested.is_some() && tested == life.ended.as_ref().map(|(slot, all)| (*slot, all)) {
             live &= !(1 << thread);
         }
     }

@@ -28,6 +28,7 @@ mod calls;
 mod cleanup;
 mod conditions;
 mod constants;
+mod crews;
 mod crowds;
 mod environment;
 mod expressions;
@@ -198,6 +199,8 @@ struct Lowering<'u> {
     many: HashMap<FunctionId, usize>,
     /// Templates whose threads are alike.
     alike: Vec<Alike>,
+    /// Loops that create and join [crews](crews).
+    crews: Vec<crews::Crew<'u>>,
     /// Whether a thread is joined anywhere.
     joins: bool,
     /// Whether a mutex is destroyed anywhere.
@@ -383,6 +386,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         recursive: HashMap::new(),
         many: HashMap::new(),
         alike: Vec::new(),
+        crews: Vec::new(),
         joins: unit.functions.iter().any(|function| matches!(&*function.name, "pthread_join" | "thrd_join")),
         destroys: unit
             .functions
@@ -436,6 +440,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
     if matches!(crowds, Crowds::Any | Crowds::All) && !lowering.pointers.recursive.contains(&main) {
         lowering.thread_arrays = thread_arrays::find(unit, main).roles;
     }
+    lowering.crews = lowering.find_crews(main);
     lowering.main(main)?;
     while let Some(start) = lowering.starts.pop() {
         lowering.thread(start)?;

@@ -295,7 +295,12 @@ impl Writer<'_> {
                 }
                 Some((_, _, true)) => self.event(step, Kind::End, edge.span, None)?,
                 Some(_) => {
-                    self.event(step, Kind::Join, edge.span, None)?;
+                    // All threads of a crew are joined in one step.
+                    let crew = accesses.iter().find(|access| self.name(access.slot).starts_with("#crew"));
+                    let joined = crew.map_or(1, |crew| passed.before.shared[crew.slot]);
+                    for _ in 0..joined {
+                        self.event(step, Kind::Join, edge.span, None)?;
+                    }
                     seen = true;
                 }
                 None => {

@@ -76,6 +76,8 @@ pub(super) struct Body {
     pub branches: usize,
     /// How many loops are open whose number of rounds is not known.
     pub loops: usize,
+    /// The rounds of the innermost loop that is lowered round by round.
+    pub rounds: usize,
     pub exits: Exits,
     pub calls: Vec<Inlined>,
     /// Locations of the cases of the open `switch`, by the place of the statement.
@@ -93,4 +95,6 @@ pub(super) struct Body {
     pub exit_value: Option<Slot>,
     /// The number of the thread, if there is one thread only and it was created.
     pub thread: Option<usize>,
+    /// The counter of threads of its crew that have ended.
+    pub ended: Option<Slot>,
 }

@@ -285,7 +285,7 @@ impl Lowering<'_> {
     }
 
     /// Whether a variable is mentioned only where threads are created or joined: nobody else sees the numbers in it.
-    fn only_keeps_threads(&self, variable: VariableId) -> bool {
+    pub(super) fn only_keeps_threads(&self, variable: VariableId) -> bool {
         let count = |expr: &Expr| {
             let mut count = 0;
             walk::expression(expr, &mut |part| {

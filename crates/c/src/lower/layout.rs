@@ -442,7 +442,9 @@ fn is_about_one_location(program: &Program) -> bool {
     }
     // A gap between objects is nothing that can be accessed.
     let orders = |name: &str| {
-        ["#ended", "#returned", "#created", "#argument", "#gap"].iter().any(|prefix| name.starts_with(prefix))
+        ["#ended", "#returned", "#created", "#crew", "#argument", "#gap"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
     };
     let contested = |variable: &Variable| {
         let slots = variable.slot..variable.slot + variable.slots();

@@ -46,7 +46,7 @@ impl Lowering<'_> {
     fn statement(&mut self, stmt: &Stmt, before: Option<&Stmt>) -> Result<()> {
         let (loops, branches, exits) = (self.body.loops, self.body.branches, self.body.exits.clone());
         let (atomic, cases) = (self.body.atomic, self.body.cases.clone());
-        let cleanups = self.body.cleanups.clone();
+        let (cleanups, rounds) = (self.body.cleanups.clone(), self.body.rounds);
         match self.lower_statement(stmt, before) {
             Err(error) if self.locations.len() <= super::MOST_LOCATIONS => {
                 self.lowered.left_out.push((error.span, error.message));
@@ -55,7 +55,7 @@ impl Lowering<'_> {
                 self.nowhere(stmt.span);
                 (self.body.loops, self.body.branches, self.body.exits) = (loops, branches, exits);
                 (self.body.atomic, self.body.cases) = (atomic, cases);
-                self.body.cleanups = cleanups;
+                (self.body.cleanups, self.body.rounds) = (cleanups, rounds);
                 Ok(())
             }
             done => done,
@@ -112,6 +112,9 @@ impl Lowering<'_> {
                 self.repeat(Some(condition), None, body, false, before, span)?;
             }
             StmtKind::For(condition, step, body) => {
+                if self.join_crew(stmt, span)? {
+                    return Ok(());
+                }
                 self.repeat(condition.as_ref(), step.as_ref(), body, true, before, span)?;
             }
             StmtKind::Switch(value, body) => self.switch(value, body, span)?,
@@ -300,6 +303,7 @@ impl Lowering<'_> {
         span: Span,
     ) -> Result<()> {
         let after = self.location(span);
+        let outer = std::mem::replace(&mut self.body.rounds, rounds);
         for _ in 0..rounds {
             let (inside, again) = (self.location(span), self.location(span));
             self.branch(condition, inside, after)?;
@@ -315,6 +319,7 @@ impl Lowering<'_> {
                 self.effect(step)?;
             }
         }
+        self.body.rounds = outer;
         let more = self.location(span);
         self.branch(condition, more, after)?;
         self.edge(more, Op::Beyond, more, span);

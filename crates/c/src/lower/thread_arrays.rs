@@ -272,7 +272,7 @@ fn may_overflow(unit: &Unit, array: VariableId, length: VariableId) -> bool {
     slots::bytes(unit, element).is_none_or(|size| most * u128::from(size) >= 1_u128 << word)
 }
 
-fn mentions(body: &[Stmt], variable: VariableId) -> usize {
+pub(super) fn mentions(body: &[Stmt], variable: VariableId) -> usize {
     let mut count = 0;
     walk::statements(body, &mut |expr| {
         count += usize::from(matches!(expr.kind, ExprKind::Variable(other) if other == variable));
@@ -280,7 +280,7 @@ fn mentions(body: &[Stmt], variable: VariableId) -> usize {
     count
 }
 
-fn mentions_in(expr: &Expr, variable: VariableId) -> usize {
+pub(super) fn mentions_in(expr: &Expr, variable: VariableId) -> usize {
     let mut count = 0;
     walk::expression(expr, &mut |part| {
         count += usize::from(matches!(part.kind, ExprKind::Variable(other) if other == variable));

@@ -10,6 +10,7 @@
 //! on, which changes no verdict: nothing that they do after it depends on it, so they might as well have done it before.
 
 use super::body::{Address, Body, Inlined};
+use super::crews::Counters;
 use super::expressions::int;
 use super::places::{Target, binary};
 use super::{FUNCTIONS, Lowering, Model, Result, calls, refuse};
@@ -37,12 +38,15 @@ pub(super) struct Start {
     thread: Option<usize>,
     /// The counter of creations that it takes one from.
     created: Option<Slot>,
+    /// The counter of threads of its crew that have ended.
+    ended: Option<Slot>,
     argument: Argument,
 }
 
 /// Threads that cannot be told apart.
 pub(super) struct Alike {
     function: FunctionId,
+    crew: Option<Counters>,
     argument: Model,
     template: usize,
     created: Slot,
@@ -82,7 +86,8 @@ impl Lowering<'_> {
             true => Argument::Constant(Model::Choose(0, Value::from(i32::MAX))),
             false => Argument::Nothing,
         };
-        let start = Start { function, template: 0, many: false, thread: None, created: None, argument };
+        let start =
+            Start { function, template: 0, many: false, thread: None, created: None, ended: None, argument };
         self.thread(start)
     }
 
@@ -115,6 +120,7 @@ impl Lowering<'_> {
             number: start.template,
             many: start.many,
             thread: start.thread,
+            ended: start.ended,
             ..Body::default()
         };
         let entry = self.location(span);
@@ -218,6 +224,10 @@ impl Lowering<'_> {
             let result = self.settled(result, span)?;
             let stores = vec![(Target::Shared(ended), Model::Constant(1)), (Target::Shared(results), result)];
             self.store_at_once(stores, None, span)?;
+        }
+        if let Some(ended) = self.body.ended {
+            let more = binary(Operator::Plus, Model::Shared(ended), Model::Constant(1));
+            self.store_at_once(vec![(Target::Shared(ended), more)], None, span)?;
         }
         // A location without edges is the end.
         self.nowhere(span);
@@ -352,9 +362,12 @@ impl Lowering<'_> {
             return place.map_or(Ok(()), |place| self.store(&place, Model::Constant(0), span));
         }
         let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
-        let told_apart = self.joins || self.kinds || self.property.owners();
-        if constant && !told_apart && self.over.is_none() && self.alike(function) {
-            return self.create_one_more(to, function, &name, argument, span);
+        let told_apart = self.kinds || self.property.owners() || self.over.is_some();
+        if constant && !told_apart && self.alike(function) {
+            let crew = self.crew_of(to);
+            if crew.is_some() || !self.joins {
+                return self.create_one_more(to, function, crew, argument, span);
+            }
         }
         let flags = self.hidden(&format!("#created {name}"));
         let flag = self.part(flags, int(), 0);
@@ -380,6 +393,7 @@ impl Lowering<'_> {
             many: false,
             thread: Some(thread),
             created: Some(flag),
+            ended: None,
             argument: passed,
         });
         self.start_and_tell(to, thread as Value + 1, stores, span)
@@ -416,11 +430,13 @@ impl Lowering<'_> {
         &mut self,
         to: Option<&Expr>,
         function: FunctionId,
-        name: &str,
+        crew: Option<Counters>,
         argument: Model,
         span: Span,
     ) -> Result<()> {
-        let known = self.alike.iter().find(|alike| alike.function == function && alike.argument == argument);
+        let is_same =
+            |alike: &&Alike| alike.function == function && alike.crew == crew && alike.argument == argument;
+        let known = self.alike.iter().find(is_same);
         let created = match known {
             Some(alike) => {
                 let (template, created) = (alike.template, alike.created);
@@ -430,10 +446,11 @@ impl Lowering<'_> {
                 created
             }
             None => {
+                let name = self.unit.functions[function.0].name.clone();
                 let counter = self.hidden(&format!("#created {name}"));
                 let created = self.part(counter, int(), 0);
-                let template = self.template(name.to_string(), Count::Fixed(1), false, span);
-                self.alike.push(Alike { function, argument: argument.clone(), template, created });
+                let template = self.template(name, Count::Fixed(1), false, span);
+                self.alike.push(Alike { function, crew, argument: argument.clone(), template, created });
                 let uses = !self.unit.functions[function.0].parameters.is_empty();
                 let argument = if uses { Argument::Constant(argument) } else { Argument::Nothing };
                 self.starts.push(Start {
@@ -442,13 +459,17 @@ impl Lowering<'_> {
                     many: true,
                     thread: None,
                     created: Some(created),
+                    ended: crew.map(|crew| crew.ended),
                     argument,
                 });
                 created
             }
         };
-        let more = binary(Operator::Plus, Model::Shared(created), Model::Constant(1));
-        self.start_and_tell(to, 0, vec![(Target::Shared(created), more)], span)
+        let counters = [Some(created), crew.map(|crew| crew.created)].into_iter().flatten();
+        let more = counters.map(|counter| {
+            (Target::Shared(counter), binary(Operator::Plus, Model::Shared(counter), Model::Constant(1)))
+        });
+        self.start_and_tell(to, 0, more.collect(), span)
     }
 
     /// Whether threads that run a function cannot be told apart: neither they nor what they call keep addresses of
@@ -492,7 +513,15 @@ impl Lowering<'_> {
         let template = self.template(name.to_string(), Count::Fixed(0), true, span);
         self.many.insert(function, template);
         let argument = if uses { Argument::Passed } else { Argument::Nothing };
-        self.starts.push(Start { function, template, many: true, thread: None, created: None, argument });
+        self.starts.push(Start {
+            function,
+            template,
+            many: true,
+            thread: None,
+            created: None,
+            ended: None,
+            argument,
+        });
         template
     }
 

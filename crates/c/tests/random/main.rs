@@ -4,6 +4,7 @@
 //! there is no `cc`, the tests say so and pass; where there is `clang`, too, values must be the same with both.
 
 mod counted;
+mod crews;
 mod dangling;
 mod dice;
 mod explore;
