@@ -411,6 +411,74 @@ fn threads_are_created_in_loops() {
 }
 
 #[test]
+fn threads_of_a_loop_are_told_apart_where_something_does() {
+    compare(&[
+        // Alike: each adds one, or loses it.
+        (
+            &[4],
+            "void *f(void *p) { __sync_fetch_and_add(&result, 1); return 0; }
+             int main(void) { pthread_t t[4]; for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0);
+             for (int i = 0; i < 4; i++) pthread_join(t[i], 0); }",
+        ),
+        (
+            &[1, 2, 3, 4],
+            "int x; void *f(void *p) { x++; return 0; }
+             int main(void) { pthread_t t[4]; for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0);
+             for (int i = 0; i < 4; i++) pthread_join(t[i], 0); result = x; }",
+        ),
+        // What main does in between is seen by some.
+        (
+            &[0, 1, 2, 3, 4],
+            "int x, n; void *f(void *p) { if (x) __sync_fetch_and_add(&n, 1); return 0; }
+             int main(void) { pthread_t t[4]; for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0);
+             x = 1; for (int i = 0; i <= 3; i++) pthread_join(t[i], 0); result = n; }",
+        ),
+        // Fewer are joined than there are, or another part of them.
+        (
+            &[3, 4],
+            "void *f(void *p) { __sync_fetch_and_add(&result, 1); return 0; } unsigned seen;
+             int main(void) { pthread_t t[4]; for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0);
+             for (int i = 0; i < 3; i++) pthread_join(t[i], 0); seen = result; result = seen; pthread_exit(0); }",
+        ),
+        // They get different numbers, return what is looked at, or know who they are.
+        (
+            &[6],
+            "void *f(void *p) { __sync_fetch_and_add(&result, (long)p); return 0; }
+             int main(void) { pthread_t t[4]; for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, f, (void *)i);
+             for (int i = 0; i < 4; i++) pthread_join(t[i], 0); }",
+        ),
+        (
+            &[10],
+            "int x; void *f(void *p) { return (void *)(long)__sync_add_and_fetch(&x, 1); }
+             int main(void) { pthread_t t[4]; void *r; for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0);
+             for (int i = 0; i < 4; i++) { pthread_join(t[i], &r); result += (long)r; } }",
+        ),
+        (
+            &[1],
+            "pthread_t t[4]; int go; void *f(void *p) { while (!go); if (pthread_equal(pthread_self(), t[2]))
+             __sync_fetch_and_add(&result, 1); return 0; }
+             int main(void) { for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0); go = 1;
+             for (int i = 0; i < 4; i++) pthread_join(t[i], 0); }",
+        ),
+        // A loop that is left, and one that may have no rounds.
+        (
+            &[2],
+            "void *f(void *p) { __sync_fetch_and_add(&result, 1); return 0; }
+             int main(void) { pthread_t t[5]; int n; for (n = 0; n < 5; n++) { pthread_create(&t[n], 0, f, 0); if (n == 1) break; }
+             for (int i = 0; i < n + 1; i++) pthread_join(t[i], 0); }",
+        ),
+        // Two crews, one after the other.
+        (
+            &[8],
+            "void *f(void *p) { __sync_fetch_and_add(&result, 1); return 0; }
+             int main(void) { pthread_t t[4], u[4]; for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0);
+             for (int i = 0; i < 4; i++) pthread_join(t[i], 0); for (int i = 0; i < 4; i++) pthread_create(&u[i], 0, f, 0);
+             for (int i = 0; i < 4; i++) pthread_join(u[i], 0); }",
+        ),
+    ]);
+}
+
+#[test]
 fn an_expression_reads_one_shared_variable_after_the_other() {
     let ways = [
         "r = x * 10 + y;",

@@ -9,7 +9,7 @@
 //! Invariant: where `main` comes to the loop that joins, a thread has been created for each of the first elements, as many as the
 //! first counter says, and for no other. For both loops are statements of `main` itself, which it comes to once at most; in each round, the first one
 //! creates a thread for the next element before it can be left. That the second one joins just these is looked at when it is
-//! reached: its number of rounds is that counter, or what follows is not followed.
+//! reached: the number of its rounds is that counter, or what comes after is not followed.
 
 use super::expressions::int;
 use super::places::binary;
@@ -28,7 +28,7 @@ pub(super) struct Crew<'u> {
     /// Its variable, and what that is compared with.
     variable: VariableId,
     limit: &'u Expr,
-    /// What a thread more than the element before the first one has as its index: rounds are the limit less this.
+    /// The limit less this is the number of its rounds.
     first: Value,
     /// How many threads were created and how many have ended, once there are some.
     counters: Option<Counters>,
@@ -67,9 +67,9 @@ impl<'u> Lowering<'u> {
         let mut loops: Vec<Loop<'u>> = Vec::new();
         loops_of(body, &mut loops);
         let pairs = loops.iter().enumerate().filter_map(|(index, &creates)| {
-            let (array, first) = self.creates_each(creates)?;
+            let (array, created) = self.creates_each(creates)?;
             let mut later = loops[index + 1..].iter();
-            later.find_map(|&joins| self.joins_each(joins, array, first))
+            later.find_map(|&joins| self.joins_each(joins, array, &created))
         });
         let is_only_there = |crew: &Crew<'_>| {
             let bodies = unit.functions.iter().filter_map(|function| function.body.as_deref());
@@ -100,10 +100,10 @@ impl<'u> Lowering<'u> {
         crate::pointers::is_automatic(self.unit, variable) && !self.pointers.escapes.contains(&variable)
     }
 
-    /// The array and the first index of a loop that creates a thread for an element in each round, whatever else it does after that.
-    fn creates_each(&self, loop_: Loop<'u>) -> Option<(VariableId, i128)> {
+    /// A loop that creates a thread for an element of an array in each round, whatever else it does after that.
+    fn creates_each(&self, loop_: Loop<'u>) -> Option<(VariableId, Through<'u>)> {
         let through = self.loop_through(loop_)?;
-        for stmt in through.body {
+        for &stmt in &through.body {
             let expr = match &stmt.kind {
                 StmtKind::Expr(expr) | StmtKind::If(expr, ..) => Some(expr),
                 StmtKind::Declare(_, Some(initial)) => match &initial[..] {
@@ -117,7 +117,7 @@ impl<'u> Lowering<'u> {
                 let others = [attributes, start, argument];
                 let is_same = !others.into_iter().any(|other| mentions_in(other, through.variable) > 0);
                 let array = self.element(walk::through_casts(to), through.variable)?;
-                return is_same.then_some((array, through.first));
+                return is_same.then_some((array, through));
             }
             if jumps(std::slice::from_ref(stmt), true) {
                 return None;
@@ -127,7 +127,7 @@ impl<'u> Lowering<'u> {
     }
 
     /// The crew of a loop that does nothing but join the threads of an array.
-    fn joins_each(&self, loop_: Loop<'u>, array: VariableId, first: i128) -> Option<Crew<'u>> {
+    fn joins_each(&self, loop_: Loop<'u>, array: VariableId, created: &Through<'u>) -> Option<Crew<'u>> {
         let through = self.loop_through(loop_)?;
         let [only] = through.body[..] else { return None };
         let StmtKind::Expr(call) = &only.kind else { return None };
@@ -139,22 +139,29 @@ impl<'u> Lowering<'u> {
         let ExprKind::Deref(pointer) = &place.kind else { return None };
         let is_element = self.element(pointer, through.variable) == Some(array);
         let forgets = matches!(walk::through_casts(result).kind, ExprKind::Int(0));
-        let is_fixed = self.constant_value(through.limit).is_some()
-            || variable_of(through.limit)
-                .is_some_and(|limit| self.is_own(limit) && limit != through.variable);
-        let more = match through.operator {
-            Binary::Less | Binary::Unequal => 0,
-            Binary::LessEqual => 1,
-            _ => return None,
+        // Where it is known that the loops have different numbers of rounds, threads keep their numbers.
+        let is_same = match (self.last(&through), self.last(created)) {
+            (Some(last), Some(created)) => last == created,
+            (None, None) => variable_of(through.limit).is_some_and(|limit| {
+                let known = variable_of(created.limit) == Some(limit) || limit == created.variable;
+                known && limit != through.variable && self.is_own(limit)
+            }),
+            _ => false,
         };
-        (is_join && is_element && forgets && is_fixed && through.first == first).then_some(Crew {
+        let more = more(through.operator)?;
+        (is_join && is_element && forgets && is_same && through.first == created.first).then_some(Crew {
             array,
             joins: loop_.0,
             variable: through.variable,
             limit: through.limit,
-            first: Value::try_from(first).ok()? - more,
+            first: Value::try_from(through.first - more).ok()?,
             counters: None,
         })
+    }
+
+    /// What the variable of a loop is after it, if that is a constant.
+    fn last(&self, through: &Through<'u>) -> Option<i128> {
+        Some(self.constant_value(through.limit)? + more(through.operator)?)
     }
 
     /// The arguments of the call of a function that an expression always evaluates, once.
@@ -222,6 +229,15 @@ impl<'u> Lowering<'u> {
         let place = self.variable(variable, span)?;
         self.store(&place, last, span)?;
         Ok(true)
+    }
+}
+
+/// How much further than its limit a loop counts.
+fn more(operator: Binary) -> Option<i128> {
+    match operator {
+        Binary::Less | Binary::Unequal => Some(0),
+        Binary::LessEqual => Some(1),
+        _ => None,
     }
 }
 
