@@ -16,6 +16,7 @@ use super::places::binary;
 use super::statements::variable_of;
 use super::thread_arrays::{mentions, mentions_in};
 use super::{Crowds, FEW, Lowering, Model, Result};
+use crate::library::{self, Flow};
 use crate::typed::{Binary, Expr, ExprKind, FunctionId, Stmt, StmtKind, Type, VariableId};
 use crate::walk;
 use allways_model::program::{Binary as Operator, Op, Slot, Span, Value};
@@ -30,6 +31,8 @@ pub(super) struct Crew<'u> {
     limit: &'u Expr,
     /// The limit less this is the number of its rounds.
     first: Value,
+    /// What each join returns is stored there.
+    returned: Option<VariableId>,
     /// How many threads were created and how many have ended, once there are some.
     counters: Option<Counters>,
 }
@@ -59,7 +62,7 @@ impl<'u> Lowering<'u> {
         let unit = self.unit;
         let body = unit.functions[main.0].body.as_deref().unwrap_or_default();
         let is_once = !self.pointers.recursive.contains(&main) && !jumps(body, false);
-        let looks_at_ends = self.property.leaks || self.property.cleanup || self.over.is_some();
+        let looks_at_ends = self.property.leaks || self.property.cleanup;
         let told_apart = self.kinds || self.property.owners() || looks_at_ends;
         if !matches!(self.crowds, Crowds::Followed | Crowds::Few) || !is_once || told_apart {
             return Vec::new();
@@ -69,12 +72,12 @@ impl<'u> Lowering<'u> {
         let pairs = loops.iter().enumerate().filter_map(|(index, &creates)| {
             let (array, created) = self.creates_each(creates)?;
             let mut later = loops[index + 1..].iter();
-            later.find_map(|&joins| self.joins_each(joins, array, &created))
+            later.find_map(|&joins| self.joins_each(joins, array, &created, main))
         });
         let is_only_there = |crew: &Crew<'_>| {
             let bodies = unit.functions.iter().filter_map(|function| function.body.as_deref());
             let mentioned: usize = bodies.map(|body| mentions(body, crew.array)).sum();
-            mentioned == 2 && self.only_keeps_threads(crew.array)
+            mentioned == 2 && self.only_keeps_threads(crew.array) && self.is_array(crew.array, body)
         };
         pairs.filter(is_only_there).collect()
     }
@@ -93,6 +96,38 @@ impl<'u> Lowering<'u> {
         flatten(body, &mut statements);
         let through = Through { variable, first, operator: *operator, limit, body: statements };
         (counts && is_own).then_some(through)
+    }
+
+    /// Whether a variable is an array, or points to memory of its own from where it is declared on.
+    fn is_array(&self, variable: VariableId, main: &[Stmt]) -> bool {
+        let allocates = |value: &Expr| match &walk::through_casts(value).kind {
+            ExprKind::Call(callee, _) => matches!(callee.kind, ExprKind::Function(called)
+                if library::flow(&self.unit.functions[called.0].name) == Flow::Allocates),
+            _ => false,
+        };
+        let is_allocated = |stmt: &Stmt| match &stmt.kind {
+            StmtKind::Declare(declared, Some(initial)) if *declared == variable => {
+                matches!(&initial[..], [one] if one.path.is_empty() && allocates(&one.value))
+            }
+            _ => false,
+        };
+        matches!(self.unit.variables[variable.0].ty.plain(), Type::Array(..)) || main.iter().any(is_allocated)
+    }
+
+    /// Whether nobody but `main` changes a variable.
+    fn is_of_main(&self, variable: VariableId, main: FunctionId) -> bool {
+        let changes = |stmt: &Stmt| {
+            let mut taken = false;
+            walk::statement(stmt, &mut |part| {
+                taken |= matches!(&part.kind, ExprKind::AddressOf(place)
+                    if crate::pointers::root(place) == Some(variable));
+            });
+            taken || super::thread_arrays::writes(stmt, variable)
+        };
+        let functions = self.unit.functions.iter().enumerate().filter(|&(function, _)| function != main.0);
+        let mut others = functions.flat_map(|(_, function)| function.body.iter().flatten());
+        let is_known = !self.pointers.escapes.contains(&variable) || self.likely.contains_key(&variable);
+        is_known && !others.any(changes)
     }
 
     /// Whether nobody else changes a variable of `main`.
@@ -127,34 +162,42 @@ impl<'u> Lowering<'u> {
     }
 
     /// The crew of a loop that does nothing but join the threads of an array.
-    fn joins_each(&self, loop_: Loop<'u>, array: VariableId, created: &Through<'u>) -> Option<Crew<'u>> {
+    fn joins_each(
+        &self,
+        loop_: Loop<'u>,
+        array: VariableId,
+        created: &Through<'u>,
+        main: FunctionId,
+    ) -> Option<Crew<'u>> {
         let through = self.loop_through(loop_)?;
-        let [only] = through.body[..] else { return None };
-        let StmtKind::Expr(call) = &only.kind else { return None };
-        let ExprKind::Call(callee, arguments) = &walk::through_casts(call).kind else { return None };
-        let is_join = matches!(callee.kind, ExprKind::Function(function)
-            if self.unit.functions[function.0].name == "pthread_join");
-        let [thread, result] = &arguments[..] else { return None };
+        let (StmtKind::Expr(call) | StmtKind::If(call, _, None)) = &through.body[..].first()?.kind else {
+            return None;
+        };
+        let (arguments, returned) = self.joins_in(call)?;
+        let [thread, result] = arguments else { return None };
         let ExprKind::Load(place) = &walk::through_casts(thread).kind else { return None };
         let ExprKind::Deref(pointer) = &place.kind else { return None };
-        let is_element = self.element(pointer, through.variable) == Some(array);
-        let forgets = matches!(walk::through_casts(result).kind, ExprKind::Int(0));
+        let is_join = through.body.len() == 1
+            && self.element(pointer, through.variable) == Some(array)
+            && matches!(walk::through_casts(result).kind, ExprKind::Int(0))
+            && returned.is_none_or(|returned| returned != through.variable && self.is_own(returned));
         // Where it is known that the loops have different numbers of rounds, threads keep their numbers.
         let is_same = match (self.last(&through), self.last(created)) {
             (Some(last), Some(created)) => last == created,
             (None, None) => variable_of(through.limit).is_some_and(|limit| {
                 let known = variable_of(created.limit) == Some(limit) || limit == created.variable;
-                known && limit != through.variable && self.is_own(limit)
+                known && limit != through.variable && self.is_of_main(limit, main)
             }),
             _ => false,
         };
         let more = more(through.operator)?;
-        (is_join && is_element && forgets && is_same && through.first == created.first).then_some(Crew {
+        (is_join && is_same && through.first == created.first).then_some(Crew {
             array,
             joins: loop_.0,
             variable: through.variable,
             limit: through.limit,
             first: Value::try_from(through.first - more).ok()?,
+            returned,
             counters: None,
         })
     }
@@ -162,6 +205,22 @@ impl<'u> Lowering<'u> {
     /// What the variable of a loop is after it, if that is a constant.
     fn last(&self, through: &Through<'u>) -> Option<i128> {
         Some(self.constant_value(through.limit)? + more(through.operator)?)
+    }
+
+    /// The arguments of a join, in an expression that is 0 if it returns 0, and the variable in which that is stored.
+    fn joins_in(&self, expr: &'u Expr) -> Option<(&'u [Expr], Option<VariableId>)> {
+        let is_zero = |expr: &Expr| matches!(walk::through_casts(expr).kind, ExprKind::Int(0));
+        match &expr.kind {
+            ExprKind::Call(..) => Some((self.called(expr, "pthread_join")?, None)),
+            ExprKind::Cast(part) => self.joins_in(part),
+            ExprKind::Assign(to, part) => match (&to.kind, self.joins_in(part)?) {
+                (ExprKind::Variable(to), (arguments, None)) => Some((arguments, Some(*to))),
+                _ => None,
+            },
+            ExprKind::Binary(Binary::Unequal, left, right) if is_zero(right) => self.joins_in(left),
+            ExprKind::Binary(Binary::Unequal, left, right) if is_zero(left) => self.joins_in(right),
+            _ => None,
+        }
     }
 
     /// The arguments of the call of a function that an expression always evaluates, once.
@@ -185,17 +244,13 @@ impl<'u> Lowering<'u> {
 
     /// The array that a pointer is to an element of, with this index.
     fn element(&self, pointer: &Expr, index: VariableId) -> Option<VariableId> {
-        let ExprKind::PointerAdd(array, offset) = &pointer.kind else { return None };
-        let ExprKind::AddressOf(place) = &walk::through_casts(array).kind else { return None };
-        let ExprKind::Variable(array) = place.kind else { return None };
-        (variable_of(offset) == Some(index) && is_wide(offset)).then_some(array)
+        let ExprKind::PointerAdd(_, offset) = &pointer.kind else { return None };
+        array_of(pointer).filter(|_| variable_of(offset) == Some(index) && is_wide(offset))
     }
 
     /// The counters of the crew to which a thread belongs whose number is to be stored there, in a loop with so many rounds.
     pub(super) fn crew_of(&mut self, to: Option<&Expr>) -> Option<Counters> {
-        let ExprKind::PointerAdd(array, _) = &walk::through_casts(to?).kind else { return None };
-        let ExprKind::AddressOf(place) = &walk::through_casts(array).kind else { return None };
-        let ExprKind::Variable(array) = place.kind else { return None };
+        let array = array_of(walk::through_casts(to?))?;
         let index = self.crews.iter().position(|crew| crew.array == array)?;
         if self.body.rounds <= FEW {
             return None;
@@ -217,7 +272,7 @@ impl<'u> Lowering<'u> {
             return Ok(false);
         };
         let Some(Counters { created, ended }) = crew.counters else { return Ok(false) };
-        let (variable, limit, first) = (crew.variable, crew.limit, crew.first);
+        let (variable, limit, first, returned) = (crew.variable, crew.limit, crew.first, crew.returned);
         let limit = self.value(limit)?;
         let limit = self.kept(limit, span)?;
         let created = Model::Shared(created);
@@ -225,10 +280,29 @@ impl<'u> Lowering<'u> {
         self.beyond_unless(binary(Operator::Equal, rounds, created.clone()), span);
         let all = binary(Operator::Equal, Model::Shared(ended), created.clone());
         self.emit(Op::Guard(all, true), span)?;
+        if let Some(returned) = returned {
+            let place = self.variable(returned, span)?;
+            let some = Box::new(binary(Operator::Greater, created.clone(), Model::Constant(0)));
+            let before = Box::new(self.load(&place, span));
+            self.store(&place, Model::If(some, Box::new(Model::Constant(0)), before), span)?;
+        }
         let last = binary(Operator::Plus, created, Model::Constant(first));
         let place = self.variable(variable, span)?;
         self.store(&place, last, span)?;
         Ok(true)
+    }
+}
+
+/// The array that a pointer is to an element of.
+fn array_of(pointer: &Expr) -> Option<VariableId> {
+    let ExprKind::PointerAdd(array, _) = &pointer.kind else { return None };
+    match &walk::through_casts(array).kind {
+        ExprKind::AddressOf(place) => match &place.kind {
+            ExprKind::Variable(array) => Some(*array),
+            ExprKind::Deref(pointer) => variable_of(pointer),
+            _ => None,
+        },
+        _ => variable_of(array),
     }
 }
 

@@ -362,10 +362,10 @@ impl Lowering<'_> {
             return place.map_or(Ok(()), |place| self.store(&place, Model::Constant(0), span));
         }
         let constant = matches!(argument, Model::Constant(_) | Model::NextShared(_));
-        let told_apart = self.kinds || self.property.owners() || self.over.is_some();
+        let told_apart = self.kinds || self.property.owners();
         if constant && !told_apart && self.alike(function) {
             let crew = self.crew_of(to);
-            if crew.is_some() || !self.joins {
+            if crew.is_some() || !self.joins && self.over.is_none() {
                 return self.create_one_more(to, function, crew, argument, span);
             }
         }
@@ -484,7 +484,8 @@ impl Lowering<'_> {
             }
             let called = &unit.functions[function.0];
             let Some(body) = &called.body else {
-                if crate::library::tells_apart(&called.name) {
+                let waits = self.over.is_some() && super::conditions::is_one(&called.name);
+                if waits || crate::library::tells_apart(&called.name) {
                     return false;
                 }
                 continue;

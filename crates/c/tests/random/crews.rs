@@ -49,9 +49,10 @@ fn program(seed: u64, jumps: bool) -> String {
     let (first, rounds) = (dice.roll(2), 4 + usize::from(dice.once_in(3)));
     let last = first + rounds;
     let literal = last.to_string();
+    let room = *dice.pick(&["8", "8", "room"]);
     let _ = writeln!(
         text,
-        "  return 0;\n}}\nint main(void) {{\n  int i, mine = 0, n = {last};\n  pthread_t t[8];"
+        "  return 0;\n}}\nint main(void) {{\n  int i, mine = 0, err = 7, n = {last}, room = 8;\n  pthread_t t[{room}];"
     );
     if jumps {
         text.push_str("  if (0) goto done;\n");
@@ -75,7 +76,16 @@ fn program(seed: u64, jumps: bool) -> String {
     let _ = writeln!(text, "  for (i = {first}; i < {limit}; i++) {{ {creates}{leaves} }}");
     between(&mut dice, &mut text);
     let limit = *dice.pick(&["n", "n", "n", "i", "n - 1", &literal[..]]);
-    let _ = writeln!(text, "  for (int j = {first}; j < {limit}; j++) pthread_join(t[j], 0);");
+    let joins = *dice.pick(&[
+        "pthread_join(t[j], 0);",
+        "err = pthread_join(t[j], 0);",
+        "if (0 != (err = pthread_join(t[j], 0))) return 1;",
+        "if (pthread_join(t[j], 0)) x = 0;",
+    ]);
+    let _ = writeln!(text, "  for (int j = {first}; j < {limit}; j++) {{ {joins} }}");
+    if dice.once_in(3) {
+        text.push_str("  assert(err == 7 || x < 4);\n");
+    }
     between(&mut dice, &mut text);
     let _ = write!(
         text,
