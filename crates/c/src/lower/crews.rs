@@ -61,7 +61,13 @@ impl<'u> Lowering<'u> {
     pub(super) fn find_crews(&self, main: FunctionId) -> Vec<Crew<'u>> {
         let unit = self.unit;
         let body = unit.functions[main.0].body.as_deref().unwrap_or_default();
-        let is_once = !self.pointers.recursive.contains(&main) && !jumps(body, false);
+        let mut called = false;
+        for function in &unit.functions {
+            walk::statements(function.body.as_deref().unwrap_or_default(), &mut |part| {
+                called |= matches!(part.kind, ExprKind::Function(function) if function == main);
+            });
+        }
+        let is_once = !called && !jumps(body, false);
         let looks_at_ends = self.property.leaks || self.property.cleanup;
         let told_apart = self.kinds || self.property.owners() || looks_at_ends;
         if !matches!(self.crowds, Crowds::Followed | Crowds::Few) || !is_once || told_apart {
