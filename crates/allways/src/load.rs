@@ -373,7 +373,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let mut may_not_create = false;
     let mut allocates = None;
     let (mut weak, mut given, mut exact) = (None, None, None);
-    let (mut coarse, mut bounded, mut part) = (None, None, None);
+    let (mut coarse, mut bounded, mut part, mut locks) = (None, None, None, None);
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
@@ -386,6 +386,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
             coarse = lowered.coarse;
             bounded = lowered.bounded;
             part = lowered.part;
+            locks = lowered.locks;
             (Some(lowered.program), lowered.externals, lowered.widened)
         }
         Err(errors) => {
@@ -432,11 +433,13 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     }
     let about = |program: Program, task: &Task| {
         let model = Model::Program(Arc::new(program));
-        Box::new(Task { model, exact: None, coarse: None, bounded: None, part: None, ..task.clone() })
+        let task = task.clone();
+        Box::new(Task { model, exact: None, coarse: None, bounded: None, part: None, locks: None, ..task })
     };
     loaded.task.coarse = coarse.map(|program| about(program, &loaded.task));
     loaded.task.bounded = bounded.map(|program| about(program, &loaded.task));
     loaded.task.part = part.map(|program| about(program, &loaded.task));
+    loaded.task.locks = locks.map(|program| about(program, &loaded.task));
     if let Some((span, order)) = weak.filter(|_| !sequentially_consistent) {
         loaded.task.narrowed = Some(format!(
             "it is safe under sequential consistency, but line {} uses {order}, and weak memory is not modelled \

@@ -15,6 +15,7 @@ use allways_model::program::{
     Binary, Count, Edge, Expr, LocationId, Op, ProcedureId, Program, Slot, Target, TemplateId,
 };
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Accesses to a shared slot.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -299,12 +300,24 @@ impl Concurrent {
 
     /// Whether somebody else can see a step of a thread at a location of a procedure.
     pub fn sees(&self, here: ProcedureId, location: LocationId, op: &Op) -> bool {
+        let mut seen = false;
+        op.shared_accesses(&mut |slot, length, writes| {
+            seen |= self.meets(here, location, slot..slot + length, writes);
+        });
+        seen
+    }
+
+    /// Whether somebody else may access one of these slots, so that one of the two writes, while a thread is about to do so at a
+    /// location of a procedure.
+    pub fn meets(&self, here: ProcedureId, location: LocationId, slots: Range<Slot>, writes: bool) -> bool {
+        let conflict =
+            |accesses: &[Access]| accesses[slots.clone()].iter().any(|access| access.conflicts(writes));
         let Some(&own) = self.bodies.get(&here) else {
-            return self.sees_anywhere(op);
+            // Anybody may call it.
+            return self.accesses.iter().any(|accesses| conflict(accesses));
         };
         let live = self.live.get(&location).copied().unwrap_or(Threads::MAX);
-        let mut seen = false;
-        for (other, all) in self.accesses.iter().enumerate() {
+        self.accesses.iter().enumerate().any(|(other, all)| {
             let meets = match self.main {
                 _ if other == own => self.many[own],
                 Some(main) if own == main => live >> other & 1 == 1,
@@ -312,27 +325,8 @@ impl Concurrent {
                 Some(_) => self.together[own] >> other & 1 == 1,
                 None => true,
             };
-            if !meets {
-                continue;
-            }
-            let theirs = if Some(other) == self.main { &self.main_accesses[own] } else { all };
-            op.shared_accesses(&mut |slot, length, writes| {
-                seen |= theirs[slot..slot + length].iter().any(|access| access.conflicts(writes));
-            });
-        }
-        seen
-    }
-
-    /// The same of a step of a procedure that anybody may call.
-    fn sees_anywhere(&self, op: &Op) -> bool {
-        let mut seen = false;
-        op.shared_accesses(&mut |slot, length, writes| {
-            for slot in slot..slot + length {
-                let theirs = self.accesses.iter().map(|accesses| accesses[slot]);
-                seen |= theirs.clone().any(|access| access.conflicts(writes));
-            }
-        });
-        seen
+            meets && conflict(if Some(other) == self.main { &self.main_accesses[own] } else { all })
+        })
     }
 
     /// Whether `main` is at a location, and no other thread lives.

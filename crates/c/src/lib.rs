@@ -28,6 +28,8 @@ pub mod lower;
 mod marks;
 pub mod near;
 mod normalise;
+mod objects;
+mod outline;
 mod parse;
 pub mod pointers;
 pub mod property;
@@ -58,6 +60,9 @@ use source::LineMap;
 use std::sync::Arc;
 use typed::{DataModel, Unit};
 
+/// With more threads of their own than this, proofs by locks speak of any number.
+const MOST_APART: usize = 8;
+
 /// Reads a preprocessed text: a program of the model that goes wrong where a property is violated, its invisible steps
 /// joined.
 pub fn read(
@@ -77,18 +82,24 @@ pub fn read(
         true => None,
         false => lower::lower_few(&unit, property).ok(),
     };
+    // What may do more may also move where the program cannot, so that it says nothing about deadlocks.
+    let safety = !property.deadlocks;
+    // Nothing is proved of a part.
+    let provable = safety && !is_cut;
+    let by_locks = |lowered: &Lowered| if property.races && provable { locks(lowered) } else { None };
+    lowered.locks = by_locks(&lowered);
     if property.races {
         races::watch(&mut lowered);
         few.iter_mut().for_each(races::watch);
     }
     lowered.exact = few.map(|few| few.program);
-    // What may do more may also move where the program cannot, so that it says nothing about deadlocks.
-    let safety = !property.deadlocks;
-    // Nothing is proved of a part.
-    let provable = safety && !is_cut;
     let any = if provable { lower::lower_any(&unit, property) } else { None };
     let crowd = if provable { lower::lower_crowd(&unit, &lowered, property) } else { None };
     if let Some(mut crowd) = crowd {
+        // Joins do not wait there, so that only what has many threads is better off.
+        if lowered.program.templates.len() > MOST_APART || lowered.locks.is_none() {
+            lowered.locks = by_locks(&crowd).or(lowered.locks);
+        }
         if property.races {
             races::watch(&mut crowd);
         }
@@ -150,6 +161,18 @@ struct Proofs {
 /// Makes a program smaller; says of which programs a proof is one of this program, if that is wanted. With `safety`, nothing is
 /// asked about threads that wait for ever.
 fn finish(program: &mut Program, wanted: bool, safety: bool) -> Proofs {
+    let apart = narrow(program, safety);
+    let proofs = match wanted {
+        true => Proofs { coarse: easier(program), bounded: with_bounds(program), part: part(program) },
+        false => Proofs::default(),
+    };
+    webs::join(program, &apart);
+    fuse::fuse(program);
+    proofs
+}
+
+/// Fewer variables, values and choices; says which variables are apart that were one.
+fn narrow(program: &mut Program, safety: bool) -> webs::Apart {
     fuse::forget_unreachable(program);
     let apart = webs::split(program);
     settled::replace(program);
@@ -160,13 +183,7 @@ fn finish(program: &mut Program, wanted: bool, safety: bool) -> Proofs {
     late::choose(program, safety);
     conversions::forget(program);
     choices::narrow(program);
-    let proofs = match wanted {
-        true => Proofs { coarse: easier(program), bounded: with_bounds(program), part: part(program) },
-        false => Proofs::default(),
-    };
-    webs::join(program, &apart);
-    fuse::fuse(program);
-    proofs
+    apart
 }
 
 /// A program without stores that nobody reads, and without wide data: it may do more. If that is of no use, one without such
@@ -203,6 +220,19 @@ fn with_bounds(program: &Program) -> Option<Program> {
 fn part(program: &Program) -> Option<Program> {
     let part = slice::slice(&without_unread(program))?;
     finish_for_proofs(bounded::bounded(&part).unwrap_or(part))
+}
+
+/// A program of objects and of the locks that are held where they are accessed, which goes wrong where threads race.
+fn locks(lowered: &Lowered) -> Option<Program> {
+    let (mut program, locks) = objects::watch(lowered)?;
+    strict::go_wrong_beyond(&mut program);
+    fuse::forget_unreachable(&mut program);
+    webs::split(&mut program);
+    outline::draw(&mut program, &locks)?;
+    narrow(&mut program, true);
+    program = without_unread(&program);
+    program = slice::slice_with(&program, &locks).unwrap_or(program);
+    finish_for_proofs(bounded::bounded(&program).unwrap_or(program))
 }
 
 /// A program that goes wrong where another one is not followed, without what nobody reads.

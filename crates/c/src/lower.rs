@@ -126,6 +126,9 @@ pub struct Lowered {
     pub bounded: Option<Program>,
     /// A part of the program that decides whether it goes wrong, with any number of threads where there are many, whose proofs are real.
     pub part: Option<Program>,
+    /// A program of locks, and of whole objects for which threads race, that has fewer values and goes wrong where threads race, so that its proofs
+    /// are real.
+    pub locks: Option<Program>,
     /// The rounds that a loop which creates threads has at most.
     pub rounds: usize,
 }
@@ -365,6 +368,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         coarse: None,
         bounded: None,
         part: None,
+        locks: None,
         rounds: 0,
     };
     let mut lowering = Lowering {

@@ -28,39 +28,28 @@ use allways_model::program::{
 
 /// An access to a slot, or to one of several.
 #[derive(Clone, PartialEq)]
-struct Access {
-    first: Slot,
-    length: usize,
+pub struct Access {
+    pub first: Slot,
+    pub length: usize,
     /// Which of them, counted from the first.
-    index: Expr,
-    writes: bool,
-    atomic: bool,
+    pub index: Expr,
+    pub writes: bool,
+    pub atomic: bool,
     /// Whether it happens at all.
-    condition: Vec<(Expr, bool)>,
-    span: Span,
+    pub condition: Vec<(Expr, bool)>,
+    pub span: Span,
+}
+
+impl Access {
+    /// The slots of which it is one.
+    pub fn slots(&self) -> std::ops::Range<Slot> {
+        self.first..self.first + self.length
+    }
 }
 
 /// Makes a program go wrong where two threads race.
 pub fn watch(lowered: &mut Lowered) {
-    let visible = visible_locations(&lowered.program, |slot| lowered.cells[slot].1);
-    let inside = inside_sections(&lowered.program);
-    let count = lowered.program.locations.len();
-    let mut accesses: Vec<Vec<Access>> = Vec::with_capacity(count);
-    for location in 0..count {
-        let mut here = Vec::new();
-        // Where a section may or may not be open, all that is known is that nobody can tell.
-        let atomic = inside.as_ref().is_none_or(|inside| inside[location]);
-        for edge in &lowered.program.locations[location].edges {
-            collect(&edge.op, edge.span, &mut here);
-        }
-        here.retain_mut(|access| {
-            access.atomic = atomic;
-            is_counted(access, LocationId(location), lowered, &visible)
-        });
-        here.dedup();
-        accesses.push(here);
-    }
-    if inside.is_none() {
+    let Some(accesses) = accesses(lowered) else {
         // Sections that cannot be told from the rest are not followed at all.
         let why = "an atomic section that is entered or left on some ways only".to_string();
         lowered.left_out.push((Span::default(), why));
@@ -69,25 +58,53 @@ pub fn watch(lowered: &mut Lowered) {
             lowered.program.locations[entry].edges.push(Edge { op: Op::Beyond, to: entry, span });
         });
         return;
-    }
+    };
     let mut written_atomically = vec![false; lowered.cells.len()];
     for access in accesses.iter().flatten().filter(|access| access.writes) {
-        for slot in access.first..access.first + access.length {
+        for slot in access.slots() {
             if access.atomic || lowered.cells[slot].0 == Kind::Atomic {
                 written_atomically[lowered.cells[slot].1] = true;
             }
         }
     }
-    let watched = lowered.program.shared_slots();
+    watch_accesses(&mut lowered.program, WATCHED, lowered.cells.clone(), written_atomically, &accesses);
+}
+
+/// The accesses of the steps at each location that can be part of a race; nothing if it is not known which are atomic.
+pub fn accesses(lowered: &Lowered) -> Option<Vec<Vec<Access>>> {
+    let visible = visible_locations(&lowered.program, |slot| lowered.cells[slot].1);
+    let inside = inside_sections(&lowered.program)?;
+    let accesses = LocationId::each(&lowered.program.locations).map(|(here, location)| {
+        let mut found = Vec::new();
+        location.edges.iter().for_each(|edge| collect(&edge.op, edge.span, &mut found));
+        found.retain_mut(|access| {
+            access.atomic = inside[here.index()];
+            is_counted(access, here, lowered, &visible)
+        });
+        found.dedup();
+        found
+    });
+    Some(accesses.collect())
+}
+
+/// Has threads stop before accesses, and look.
+pub fn watch_accesses(
+    program: &mut Program,
+    name: &str,
+    cells: Vec<(Kind, Slot)>,
+    written_atomically: Vec<bool>,
+    accesses: &[Vec<Access>],
+) {
     if accesses.iter().all(Vec::is_empty) {
         return;
     }
+    let watched = program.shared_slots();
     let most = 2 * watched as Value + 1;
-    lowered.program.shared.push(Variable::counter(WATCHED, most, watched, Span::default()));
-    let watching = Watching { watched, cells: lowered.cells.clone(), written_atomically };
+    program.shared.push(Variable::counter(name, most, watched, Span::default()));
+    let watching = Watching { watched, cells, written_atomically };
     for (location, accesses) in accesses.iter().enumerate() {
         for access in accesses {
-            watching.access(&mut lowered.program, LocationId(location), access);
+            watching.access(program, LocationId(location), access);
         }
     }
 }
@@ -108,8 +125,7 @@ fn is_counted(access: &mut Access, location: LocationId, lowered: &Lowered, visi
             _ => {}
         }
     }
-    let mut slots = access.first..access.first + access.length;
-    slots.any(|slot| visible[lowered.cells[slot].1] && lowered.cells[slot].0 != Kind::Library)
+    access.slots().any(|slot| visible[lowered.cells[slot].1] && lowered.cells[slot].0 != Kind::Library)
 }
 
 struct Watching {
@@ -146,7 +162,7 @@ fn not(expr: Expr) -> Expr {
 impl Watching {
     /// Has a thread stop before an access, and look whether another one has stopped before one to the same location.
     fn access(&self, program: &mut Program, location: LocationId, access: &Access) {
-        let range = access.first..access.first + access.length;
+        let range = access.slots();
         let slot = match &access.index {
             Expr::Constant(index) => Expr::Constant(access.first as Value + index),
             index => binary(Binary::Plus, index.clone(), Expr::Constant(access.first as Value)),

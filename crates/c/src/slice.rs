@@ -5,20 +5,29 @@
 //! whose values flow into kept ones. All others are forgotten, mutexes among them: nothing is stored in them, and a condition that
 //! reads one may be true or false.
 //!
+//! Where threads race for objects (`objects.rs`), locks are kept, since they decide, and what says whether they were taken.
+//!
 //! Invariant: every run of the program is one of the result, up to the values of forgotten variables, and what goes wrong in it goes
 //! wrong in the result. So this is for programs of which only proofs are asked.
 
 use crate::bounds::range_of;
 use crate::irrelevant::is_partial;
 use crate::marks::Marks;
+use crate::outline::keep_with_copies;
 use crate::strict::is_beyond;
 use crate::values::Values;
 use allways_model::program::{
     Binary, Edge, Expr, LocationId, Op, Place, ProcedureId, Program, Slot, Target, Unary, Variable, WATCHED,
 };
+use std::collections::HashSet;
 
 /// The part of a program; nothing if all of it is needed, or if there is something of which it is not known how to leave it out.
 pub fn slice(program: &Program) -> Option<Program> {
+    slice_with(program, &HashSet::new())
+}
+
+/// The part of a program, and the shared variables of these names.
+pub fn slice_with(program: &Program, locks: &HashSet<String>) -> Option<Program> {
     let special = !program.never.is_empty() || !program.hints.is_empty() || !program.progress.is_empty();
     if special || program.shared.iter().any(|variable| variable.name == WATCHED || variable.mixed) {
         return None;
@@ -26,6 +35,7 @@ pub fn slice(program: &Program) -> Option<Program> {
     let values = Values::of(program)?;
     let program = &without_closed_ways(program, &values);
     let mut kept = Marks::new(program);
+    keep_with_copies(&mut kept, locks, program);
     let before_errors = before_errors(program);
     while kept.grew() {
         for (number, location) in program.locations.iter().enumerate() {
@@ -70,7 +80,7 @@ fn without_closed_ways(program: &Program, values: &Values<'_>) -> Program {
 }
 
 /// Locations from which an error comes without another condition.
-fn before_errors(program: &Program) -> Vec<bool> {
+pub fn before_errors(program: &Program) -> Vec<bool> {
     let is_error = |op: &Op| matches!(op, Op::Error | Op::NoResult | Op::Beyond);
     let mut found: Vec<bool> = program
         .locations
@@ -206,7 +216,7 @@ fn open(kept: &Marks, here: ProcedureId, condition: &Expr) -> Expr {
 }
 
 /// One initial value for what nobody reads or writes.
-fn settle(variable: &mut Variable, is_kept: impl Fn(Slot) -> bool) {
+pub fn settle(variable: &mut Variable, is_kept: impl Fn(Slot) -> bool) {
     let value = variable.ty.bounds().map_or(0, |(low, high)| 0.clamp(low, high));
     for (slot, initial) in (variable.slot..).zip(&mut variable.initial) {
         if !is_kept(slot) {

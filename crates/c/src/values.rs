@@ -14,6 +14,8 @@
 //! is, what variables hold then is what others see first. So what is known of a thread that waits to be created is what it
 //! will find when it is.
 //!
+//! Where that is too much, the slots of a large shared variable are taken for one (*smashed*), which has any value that one of them has.
+//!
 //! All of this is found by taking every step until nothing changes: values and the writes without a lock become more, the locks
 //! that are held on all ways become fewer. What still grows after some rounds grows to the next constant of the program.
 
@@ -26,10 +28,14 @@ use allways_model::program::{
     Target, Type, Unary, Value, Variable,
 };
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A program with more variables, times locations, is not looked at.
 const MOST_VALUES: usize = 1 << 17;
+
+/// In a program that would have more, a shared variable with more slots than this is smashed.
+const MOST_TOLD_APART: usize = 16;
 
 /// After so many rounds, what shared variables ever hold grows to the next constant, so do values at locations, which mostly
 /// depend on those, and both grow to the end of their type.
@@ -83,9 +89,58 @@ enum Writers {
     Several,
 }
 
+/// Numbers of shared slots.
+struct Numbers {
+    of: Vec<usize>,
+    /// Of each number, a slot, and whether it stands for others as well.
+    slots: Vec<(Slot, bool)>,
+}
+
+impl Numbers {
+    /// One number for all slots of a variable that has more than so many.
+    fn of(program: &Program, most: usize) -> Numbers {
+        let mut numbers = Numbers { of: Vec::with_capacity(program.shared_slots()), slots: Vec::new() };
+        for variable in &program.shared {
+            let smashed = variable.slots() > most;
+            for slot in variable.slot..variable.slot + variable.slots() {
+                if !smashed || slot == variable.slot {
+                    numbers.slots.push((slot, smashed));
+                }
+                numbers.of.push(numbers.slots.len() - 1);
+            }
+        }
+        numbers
+    }
+
+    /// The numbers of slots next to each other.
+    fn all(&self, slots: Range<Slot>) -> Range<usize> {
+        if slots.is_empty() { 0..0 } else { self.of[slots.start]..self.of[slots.end - 1] + 1 }
+    }
+
+    /// What variables hold at first.
+    fn initial(&self, variables: &[Variable]) -> Vec<Held> {
+        let mut held: Vec<Option<Held>> = vec![None; self.slots.len()];
+        for (one, &number) in initial(variables).into_iter().zip(&self.of) {
+            held[number] = Some(held[number].map_or(one, |known| either(known, one)));
+        }
+        held.into_iter().flatten().collect()
+    }
+}
+
+/// What one of the two holds.
+fn either(one: Held, other: Held) -> Held {
+    let values = match (one.values, other.values) {
+        (Some(one), Some(other)) => Some(one.join(other)),
+        (one, other) => one.or(other),
+    };
+    Held { values, open: one.open || other.open }
+}
+
 /// What variables can hold, and where.
 pub struct Values<'p> {
     program: &'p Program,
+    /// The number of each shared slot in what is known: one for all of a smashed variable.
+    numbers: Rc<Numbers>,
     /// Where `main` is alone.
     alone: Rc<[bool]>,
     at: Vec<Option<Here>>,
@@ -111,8 +166,14 @@ pub struct Values<'p> {
 impl<'p> Values<'p> {
     /// What is known of a program; nothing if it is too large, or does what is not looked at.
     pub fn of(program: &'p Program) -> Option<Values<'p>> {
+        Values::smashing(program, usize::MAX).or_else(|| Values::smashing(program, MOST_TOLD_APART))
+    }
+
+    /// The same, with shared variables smashed that have more slots than this.
+    pub fn smashing(program: &'p Program, told_apart: usize) -> Option<Values<'p>> {
+        let numbers = Rc::new(Numbers::of(program, told_apart));
         let slots =
-            |location: &Location| program.procedures[location.procedure].slots() + program.shared_slots();
+            |location: &Location| program.procedures[location.procedure].slots() + numbers.slots.len();
         if program.locations.iter().map(slots).sum::<usize>() > MOST_VALUES {
             return None;
         }
@@ -136,7 +197,7 @@ impl<'p> Values<'p> {
         }
         let concurrent = Concurrent::of(program);
         let alone = (0..program.locations.len()).map(|location| concurrent.is_alone(LocationId(location)));
-        let mut values = Values::nothing(program, alone.collect(), constants.into_iter().collect());
+        let mut values = Values::nothing(program, numbers, alone.collect(), constants.into_iter().collect());
         while std::mem::take(&mut values.changed) {
             for effect in values.threads_at_the_start() {
                 values.add(effect);
@@ -158,10 +219,16 @@ impl<'p> Values<'p> {
         Some(values)
     }
 
-    fn nothing(program: &'p Program, alone: Rc<[bool]>, constants: Vec<i128>) -> Values<'p> {
+    fn nothing(
+        program: &'p Program,
+        numbers: Rc<Numbers>,
+        alone: Rc<[bool]>,
+        constants: Vec<i128>,
+    ) -> Values<'p> {
+        let count = numbers.slots.len();
         let shared = match alone.contains(&true) {
-            true => vec![Held { values: None, open: false }; program.shared_slots()],
-            false => initial(&program.shared),
+            true => vec![Held { values: None, open: false }; count],
+            false => numbers.initial(&program.shared),
         };
         Values {
             program,
@@ -169,11 +236,12 @@ impl<'p> Values<'p> {
             at: vec![None; program.locations.len()],
             shown: shared.clone(),
             shared,
-            writers: vec![Writers::Nobody; program.shared_slots()],
+            writers: vec![Writers::Nobody; count],
             once: (0..program.procedures.len()).map(|body| runs_once(program, ProcedureId(body))).collect(),
             local_elements: program.procedures.iter().map(|procedure| initial(&procedure.locals)).collect(),
-            guards: vec![None; program.shared_slots()],
-            no_flag: vec![false; program.shared_slots()],
+            guards: vec![None; count],
+            no_flag: numbers.slots.iter().map(|&(_, smashed)| smashed).collect(),
+            numbers,
             constants,
             round: 0,
             changed: true,
@@ -183,7 +251,8 @@ impl<'p> Values<'p> {
     /// What one more step from what is known leads to: no more than that, and enough, since what is known contains what each of
     /// its steps leads to.
     fn narrowed(&self) -> Values<'p> {
-        let mut fewer = Values::nothing(self.program, self.alone.clone(), self.constants.clone());
+        let mut fewer =
+            Values::nothing(self.program, self.numbers.clone(), self.alone.clone(), self.constants.clone());
         let all = (0..self.program.locations.len()).flat_map(|location| self.effects(LocationId(location)));
         self.threads_at_the_start().into_iter().chain(all).for_each(|effect| fewer.add(effect));
         fewer
@@ -196,7 +265,7 @@ impl<'p> Values<'p> {
             let procedure = &self.program.procedures[template.body];
             let mut here = self.start(template.body, first_locals(procedure));
             if self.alone[procedure.entry.index()] {
-                here.shared = initial(&self.program.shared);
+                here.shared = self.numbers.initial(&self.program.shared);
             }
             Effect::Arrives(procedure.entry, here)
         });
@@ -237,7 +306,7 @@ impl<'p> Values<'p> {
         match effect {
             Effect::Shows(shared) => {
                 for (slot, held) in shared.into_iter().enumerate() {
-                    let bounds = self.bounds(&self.program.shared, slot);
+                    let bounds = self.bounds_of_shared(slot);
                     let joined = self.join(self.shared[slot], held, bounds, SHARED_ROUNDS);
                     self.changed |= std::mem::replace(&mut self.shared[slot], joined) != joined;
                     let joined = self.join(self.shown[slot], held, bounds, SHARED_ROUNDS);
@@ -253,7 +322,7 @@ impl<'p> Values<'p> {
                 };
                 self.changed |= std::mem::replace(&mut self.writers[slot], writers) != writers;
                 let stored = Held { values: Some(values), open: false };
-                let bounds = self.bounds(&self.program.shared, slot);
+                let bounds = self.bounds_of_shared(slot);
                 let joined = self.join(self.shared[slot], stored, bounds, SHARED_ROUNDS);
                 self.changed |= std::mem::replace(&mut self.shared[slot], joined) != joined;
                 let guards = match &self.guards[slot] {
@@ -275,6 +344,10 @@ impl<'p> Values<'p> {
         }
     }
 
+    fn bounds_of_shared(&self, number: usize) -> (i128, i128) {
+        self.bounds(&self.program.shared, self.numbers.slots[number].0)
+    }
+
     fn bounds(&self, variables: &[Variable], slot: Slot) -> (i128, i128) {
         let after = variables.partition_point(|variable| variable.slot <= slot);
         range_of(variables[after - 1].ty)
@@ -291,7 +364,7 @@ impl<'p> Values<'p> {
 
     /// Bounds of all that a shared variable ever holds; nothing if that is nothing.
     pub fn of_shared(&self, variable: &Variable) -> Option<(i128, i128)> {
-        let slots = variable.slot..variable.slot + variable.slots();
+        let slots = self.numbers.all(variable.slot..variable.slot + variable.slots());
         let initial = initial(std::slice::from_ref(variable));
         let alone = self.at.iter().flatten().flat_map(|here| &here.shared[slots.clone()]);
         bounds(initial.iter().chain(&self.shared[slots.clone()]).chain(alone))
@@ -342,8 +415,15 @@ impl<'p> Values<'p> {
             locks.for_each(|lock| shared[lock.slot..lock.slot + lock.slots()].fill(0));
             shared
         };
-        self.now(location)
-            .is_some_and(|here| admits(&here.locals, locals) && admits(&here.shared, &locks(shared)))
+        self.now(location).is_some_and(|here| {
+            let held: Vec<Held> = self.numbers.of.iter().map(|&number| here.shared[number]).collect();
+            admits(&here.locals, locals) && admits(&held, &locks(shared))
+        })
+    }
+
+    /// What a shared slot holds.
+    fn slot(&self, here: &Here, slot: Slot) -> Held {
+        here.shared[self.numbers.of[slot]]
     }
 
     /// What is known at a location, if a thread can be there.
@@ -398,7 +478,12 @@ impl<'p> Values<'p> {
         };
         let after = Here {
             locals: join(&before.locals, &here.locals, locals),
-            shared: join(&before.shared, &here.shared, &self.program.shared),
+            shared: (0..here.shared.len())
+                .map(|slot| {
+                    let bounds = self.bounds_of_shared(slot);
+                    self.join(before.shared[slot], here.shared[slot], bounds, LOCAL_ROUNDS)
+                })
+                .collect(),
             locks: before.locks.intersection(&here.locks).copied().collect(),
             atomic: before.atomic && here.atomic,
         };
@@ -462,10 +547,16 @@ impl<'p> Values<'p> {
             Op::Error | Op::NoResult | Op::Beyond | Op::Return(_) => return,
             Op::AtomicBegin => here.atomic = true,
             Op::AtomicEnd => here.atomic = false,
-            Op::Acquire(lock) if lock.element.is_none() => drop(here.locks.insert(lock.slot)),
+            Op::Acquire(lock) if lock.element.is_none() => {
+                let (_, smashed) = self.numbers.slots[self.numbers.of[lock.slot]];
+                if !smashed {
+                    here.locks.insert(self.numbers.of[lock.slot]);
+                }
+            }
             Op::Release(lock) => {
                 let length = lock.element.as_ref().map_or(1, |(length, _)| *length);
-                here.locks.retain(|slot| !(lock.slot..lock.slot + length).contains(slot));
+                let released = self.numbers.all(lock.slot..lock.slot + length);
+                here.locks.retain(|lock| !released.contains(lock));
             }
             Op::Spawn(template, arguments) => {
                 let body = &self.program.procedures[self.program.templates[*template].body];
@@ -497,8 +588,8 @@ impl<'p> Values<'p> {
         let mut found = None;
         for (place, value) in places.iter().zip(values) {
             let slots = match &place.target {
-                Target::Shared(slot) => *slot..slot + 1,
-                Target::SharedElement(slot, length, _) => *slot..slot + length,
+                Target::Shared(slot) => self.numbers.all(*slot..slot + 1),
+                Target::SharedElement(slot, length, _) => self.numbers.all(*slot..slot + length),
                 _ => continue,
             };
             let slot = slots.start;
@@ -530,22 +621,24 @@ impl<'p> Values<'p> {
         effects: &mut Vec<Effect>,
     ) {
         let stored = Held { values: Some(values), open: false };
-        let either = |known: Held| Held {
+        let also = |known: Held| Held {
             values: Some(known.values.map_or(values, |known| known.join(values))),
             open: known.open,
         };
-        let (first, length) = match &place.target {
-            Target::Shared(slot) | Target::Local(slot) | Target::Others(slot) => (*slot, 1),
-            Target::SharedElement(slot, length, _) | Target::LocalElement(slot, length, _) => {
-                (*slot, *length)
-            }
+        let slots = match &place.target {
+            Target::Shared(slot) => self.numbers.all(*slot..slot + 1),
+            Target::SharedElement(slot, length, _) => self.numbers.all(*slot..slot + length),
+            Target::Local(slot) | Target::Others(slot) => *slot..slot + 1,
+            Target::LocalElement(slot, length, _) => *slot..slot + length,
         };
-        for slot in first..first + length {
+        for slot in slots {
             match &place.target {
-                Target::Shared(_) => here.shared[slot] = stored,
-                Target::SharedElement(..) => here.shared[slot] = either(here.shared[slot]),
+                Target::Shared(_) if !self.numbers.slots[slot].1 => here.shared[slot] = stored,
+                Target::Shared(_) | Target::SharedElement(..) => {
+                    here.shared[slot] = also(here.shared[slot]);
+                }
                 Target::Local(_) | Target::Others(_) => here.locals[slot] = stored,
-                Target::LocalElement(..) => here.locals[slot] = either(here.locals[slot]),
+                Target::LocalElement(..) => here.locals[slot] = also(here.locals[slot]),
             }
             effects.push(match &place.target {
                 Target::Shared(_) | Target::SharedElement(..) => {
@@ -561,10 +654,10 @@ impl<'p> Values<'p> {
         let mut open = false;
         expr.visit(&mut |part| {
             open |= match part {
-                Expr::Shared(slot) => here.shared[*slot].open,
+                Expr::Shared(slot) => self.slot(here, *slot).open,
                 Expr::Local(slot) => here.locals[*slot].open,
                 Expr::SharedElement(slot, length, ..) => {
-                    here.shared[*slot..slot + length].iter().any(|held| held.open)
+                    here.shared[self.numbers.all(*slot..slot + length)].iter().any(|held| held.open)
                 }
                 Expr::LocalElement(slot, length, ..) => {
                     let known = &self.local_elements[procedure.index()];
@@ -583,9 +676,11 @@ impl<'p> Values<'p> {
         let value = match expr {
             Expr::Constant(value) => Stride::constant(i128::from(*value)),
             Expr::Choose(low, high) => Stride::range((i128::from(*low), i128::from(*high))),
-            Expr::Shared(slot) => here.shared[*slot].values?,
+            Expr::Shared(slot) => self.slot(here, *slot).values?,
             Expr::Local(slot) => here.locals[*slot].values?,
-            Expr::SharedElement(slot, length, ..) => all(&here.shared[*slot..slot + length])?,
+            Expr::SharedElement(slot, length, ..) => {
+                all(&here.shared[self.numbers.all(*slot..slot + length)])?
+            }
             Expr::LocalElement(slot, length, ..) => {
                 all(&self.local_elements[procedure.index()][*slot..slot + length])?
             }
@@ -666,7 +761,14 @@ impl<'p> Values<'p> {
     ) -> bool {
         let Some((variable, added)) = self.sum(procedure, expr, here) else { return true };
         let held = match variable {
-            Expr::Shared(slot) => &mut here.shared[*slot],
+            Expr::Shared(slot) => {
+                let number = self.numbers.of[*slot];
+                if self.numbers.slots[number].1 {
+                    // Another one may be meant.
+                    return true;
+                }
+                &mut here.shared[number]
+            }
             Expr::Local(slot) => &mut here.locals[*slot],
             _ => return true,
         };

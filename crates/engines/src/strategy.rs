@@ -84,6 +84,11 @@ const PART_HEAD_START: Duration = Duration::from_secs(1);
 /// How long it is looked at: what takes longer takes the time of proofs of the whole.
 const PART_BUDGET: Duration = Duration::from_secs(20);
 
+/// How long the other engines are alone before it is looked at whether locks prove that there are no data races, and how long that
+/// is done.
+const LOCKS_HEAD_START: Duration = Duration::from_millis(50);
+const LOCKS_BUDGET: Duration = Duration::from_secs(30);
+
 /// How long others are given before predicates are refined beside them: what views prove, they prove sooner.
 const PREDICATES_HEAD_START: Duration = Duration::from_secs(3);
 
@@ -161,6 +166,8 @@ pub enum Strategy {
     Coarse,
     /// Thread-modular proofs of the part of the task that decides it, if there is one.
     Part,
+    /// Proofs of locks and what they protect, if that is asked.
+    Locks,
     /// On the bounded task, if there is one: a proof, or why there is none.
     Bounded(Box<Strategy>),
     /// If a limit of the program was hit, perhaps in states that no run reaches: forgets that, and looks again.
@@ -274,6 +281,10 @@ impl Strategy {
                 let part = forms.abstraction(Abstraction::Part)?;
                 prove(Abstraction::Part, &part, &thread_by_thread(&part), &budget.within(PART_BUDGET))
             }
+            Strategy::Locks => {
+                let locks = forms.abstraction(Abstraction::Locks)?;
+                prove(Abstraction::Locks, &locks, &by_locks(&locks), &budget.within(LOCKS_BUDGET))
+            }
             Strategy::Bounded(strategy) => {
                 let outcome = strategy.run(&forms.abstraction(Abstraction::Bounded)?, budget)?;
                 let abstraction = Some(Abstraction::Bounded);
@@ -300,6 +311,15 @@ fn prove(kind: Abstraction, other: &Forms, strategy: &Strategy, budget: &Budget)
 fn thread_by_thread(forms: &Forms) -> Strategy {
     let modular = Strategy::Then(MODULAR.map(Strategy::Run).to_vec()).certified();
     if forms.is_open() { modular.any_number() } else { modular }
+}
+
+/// Proofs of what there is beside data: thread-modular ones first, and where threads wait for each other in other ways than for
+/// locks, those of all threads together.
+fn by_locks(forms: &Forms) -> Strategy {
+    let together: &dyn Engine = if forms.is_open() { &COVERABILITY_PROOF } else { &Sandwich };
+    let modular = Strategy::Then(MODULAR.map(Strategy::Run).to_vec()).certified().within(MODULAR_BUDGET);
+    let both = Strategy::Then(vec![modular, Strategy::Run(together).certified()]);
+    if forms.is_open() { both.any_number() } else { both }
 }
 
 /// Runs one engine, and says that it was this one.
@@ -533,6 +553,9 @@ pub fn safety(forms: &Forms) -> Strategy {
     }
     if !question.bounded() && !deadlock && task.part.is_some() {
         lanes.push((PART_HEAD_START, behind(Strategy::Part)));
+    }
+    if !question.bounded() && !deadlock && task.locks.is_some() {
+        lanes.push((LOCKS_HEAD_START, Strategy::Locks));
     }
     if !question.bounded() && task.program().is_some_and(|program| has_wide_inputs(program)) {
         let run = Box::new(Strategy::Run(&SymbolicInputs).certified());

@@ -41,6 +41,9 @@ pub struct Task {
     /// The same question about the part of the model that decides it, with any number of threads where there are many, so that its
     /// proofs are real. Not for deadlocks.
     pub part: Option<Box<Task>>,
+    /// The same question about locks and what they protect, if it is one about data races, so that its proofs are real. Not for
+    /// deadlocks.
+    pub locks: Option<Box<Task>>,
     /// Why what it was read from may do more than the model, so that a proof says less than it seems to.
     pub narrowed: Option<String>,
 }
@@ -88,11 +91,14 @@ pub enum Abstraction {
     Bounded,
     /// [`Task::part`].
     Part,
+    /// [`Task::locks`].
+    Locks,
 }
 
 impl Abstraction {
     /// All of them.
-    pub const ALL: [Abstraction; 3] = [Abstraction::Coarse, Abstraction::Bounded, Abstraction::Part];
+    pub const ALL: [Abstraction; 4] =
+        [Abstraction::Coarse, Abstraction::Bounded, Abstraction::Part, Abstraction::Locks];
 }
 
 /// Which numbers of threads an engine is asked about.
@@ -121,6 +127,7 @@ impl Task {
             coarse: None,
             bounded: None,
             part: None,
+            locks: None,
             narrowed: None,
         }
     }
@@ -144,6 +151,7 @@ impl Task {
             Abstraction::Coarse => self.coarse.as_deref(),
             Abstraction::Bounded => self.bounded.as_deref(),
             Abstraction::Part => self.part.as_deref(),
+            Abstraction::Locks => self.locks.as_deref(),
         }
     }
 

@@ -30,7 +30,7 @@ pub enum Judged {
 pub fn targets(witness: &Witness) -> Result<&[Waypoint], NoWitness> {
     match &witness.content {
         Content::Violation(_, targets) => Ok(targets),
-        Content::Correctness(_) => Err(NoWitness(
+        Content::Correctness(..) => Err(NoWitness(
             "only violation witnesses are confirmed; `allways check` looks for a proof itself".to_string(),
         )),
     }
@@ -107,7 +107,7 @@ impl Target<'_> {
             other => other.clone(),
         };
         let exact = task.exact.as_ref().map(|exact| Box::new(self.only_there(exact)));
-        Task { model, exact, coarse: None, bounded: None, part: None, ..task.clone() }
+        Task { model, exact, coarse: None, bounded: None, part: None, locks: None, ..task.clone() }
     }
 
     fn program(&self, program: &Program) -> Program {

@@ -3,6 +3,7 @@
 #[path = "../random/dice.rs"]
 #[allow(dead_code, reason = "the random programs of other tests use more of it")]
 mod dice;
+mod locks;
 mod order;
 mod random;
 mod reference;
