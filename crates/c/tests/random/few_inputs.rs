@@ -67,7 +67,7 @@ fn program(seed: u64) -> String {
             true => ("  __VERIFIER_atomic_begin();\n", "  __VERIFIER_atomic_end();\n"),
             false => ("", ""),
         };
-        let _ = write!(text, "{begin}  for (i = 0; i < {}; i++) {{\n", 2 + dice.roll(2));
+        let _ = writeln!(text, "{begin}  for (i = 0; i < {}; i++) {{", 2 + dice.roll(2));
         if inputs {
             text.push_str("    x = __VERIFIER_nondet_uchar() % 3;\n");
         }
