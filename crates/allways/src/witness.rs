@@ -2,12 +2,13 @@
 //!
 //! A *violation witness* guides another tool to the error: which statements which threads come to, one after the other, and what
 //! calls return. A *correctness witness* lists invariants at places of the program. Both are written in YAML, in the format
-//! of SV-COMP: version 2.0, and for violations of programs with threads version 2.2, whose waypoints have a `thread_id`: 0 is `main`, and
+//! of SV-COMP: version 2.0, with ghost variables 2.1, and for violations of programs with threads version 2.2, whose waypoints have a `thread_id`: 0 is `main`, and
 //! k the thread that the k-th `function_enter` waypoint at a call which creates a thread has created. Violation witnesses can also be
 //! written in GraphML, version 1.0, which older validators read. Neither takes part in the verdict: the evidence of
 //! an answer is Allways' own, and the checker has accepted it before a witness is written.
 
 pub mod confirm;
+mod ghosts;
 pub mod graphml;
 mod handover;
 mod invariants;
@@ -84,8 +85,8 @@ pub struct About {
 pub enum Content {
     /// How to get to the error: steps, and then what goes wrong; of a data race, two accesses.
     Violation(Vec<Waypoint>, Vec<Waypoint>),
-    /// Invariants.
-    Correctness(Vec<Invariant>),
+    /// Invariants, and the ghost variables of which they speak.
+    Correctness(Vec<Invariant>, Ghosts),
 }
 
 /// Something that a thread does.
@@ -140,6 +141,37 @@ pub struct Place {
     pub function: Option<String>,
 }
 
+/// Ghost variables: those of which invariants speak, and the program does not.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Ghosts {
+    /// All of them.
+    pub variables: Vec<Ghost>,
+    /// How they change.
+    pub updates: Vec<Update>,
+}
+
+/// A ghost variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ghost {
+    /// Its name.
+    pub name: String,
+    /// Its type, in C.
+    pub ty: String,
+    /// Where it is known, such as `global`.
+    pub scope: String,
+    /// Its value when the program starts, as an expression in C.
+    pub initial: String,
+}
+
+/// What happens to ghost variables when a thread leaves a statement.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Update {
+    /// The statement.
+    pub place: Place,
+    /// Names of variables, and what they get, as expressions in C.
+    pub values: Vec<(String, String)>,
+}
+
 /// An invariant at a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invariant {
@@ -165,14 +197,15 @@ impl Witness {
                 let first = statements.body("main").and_then(|body| statements.next(body + 1));
                 let first = first.ok_or_else(|| no("there is no function `main` in the file"))?;
                 let lowered = unreduced_c(&asked.path, source, &asked.options);
-                let mut invariants = lowered.map_or_else(Vec::new, |lowered| {
-                    invariants::invariants(&lowered, source, &statements, &budget.within(INVARIANTS_BUDGET))
-                });
+                let budget = budget.within(INVARIANTS_BUDGET);
+                let (mut invariants, ghosts) = lowered
+                    .map(|lowered| invariants::invariants(&lowered, source, &statements, &budget))
+                    .unwrap_or_default();
                 if invariants.is_empty() {
                     let place = place(source, &statements, first, None);
                     invariants.push(Invariant { place, is_loop: false, holds: "1".to_string() });
                 }
-                (proved(asked.options.property)?, Content::Correctness(invariants))
+                (proved(asked.options.property)?, Content::Correctness(invariants, ghosts))
             }
             Verdict::Unsafe(counterexample) => {
                 let (Some(trace), Some(Ok(encoded))) = (counterexample.trace(), forms.encoding()) else {

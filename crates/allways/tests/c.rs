@@ -65,6 +65,25 @@ fn evidence_about_a_c_program_is_accepted_again() {
     }
 }
 
+/// What locks prove is a certificate about the abstract program, and says nothing about a program with a race.
+#[test]
+fn proofs_by_locks_are_accepted_again_and_of_no_other_program() {
+    if !preprocessor() {
+        return;
+    }
+    let evidence = folder("c-locks").join("evidence");
+    let path = |name: &str| programs().into_iter().find(|path| path.ends_with(name)).expect("it is there");
+    let (right, wrong) = (path("settings-escape.c"), path("settings-escape-wrong.c"));
+    let options = format!("--property no-data-race --evidence {}", evidence.display());
+    let run = allways(&format!("check {} {options} --json", right.display()));
+    assert_eq!((run.code, &run.json()["certified_against"]), (0, &"abstract program".into()), "{run:?}");
+    let again = |program: &Path| {
+        allways(&format!("certify {} {} --property no-data-race", program.display(), evidence.display()))
+    };
+    assert_eq!(again(&right).code, 0, "{:?}", again(&right));
+    assert_ne!(again(&wrong).code, 0, "{:?}", again(&wrong));
+}
+
 /// Bugs behind inputs of 32 bits: what is found has the inputs in its evidence, which is accepted, and without which it is not.
 #[test]
 fn evidence_with_inputs_is_accepted_with_these_alone() {

@@ -4,7 +4,7 @@ mod common;
 
 use allways::witness::read::read;
 use allways::witness::schema::{Genre, check};
-use allways::witness::{Content, Step, sha256, yaml};
+use allways::witness::{Content, Place, Step, Witness, sha256, yaml};
 use common::{allways, file, folder};
 use std::fs;
 use std::path::Path;
@@ -131,6 +131,135 @@ fn proofs_have_witnesses_of_their_own() {
         allways(&format!("check {program} --witness {}/w.graphml", folder("witness-proof-2").display()));
     assert_eq!(run.code, 0);
     assert!(run.err.contains("no witness is written"), "{run:?}");
+}
+
+/// The program with the ghost variables of a witness, and with an assertion for each of its invariants before the statement that it is of.
+/// A ghost gets 1 right after the mutex was taken, and 0 right before it is given back: in between, the thread has done nothing else.
+fn instrumented(source: &str, witness: &Witness) -> String {
+    let Content::Correctness(invariants, ghosts) = &witness.content else { panic!("no proof") };
+    let lines: Vec<usize> =
+        std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    let offset =
+        |place: &Place| lines[place.line as usize - 1] + place.column.expect("a column") as usize - 1;
+    let mut inserted: Vec<(usize, String)> = Vec::new();
+    for update in &ghosts.updates {
+        let start = offset(&update.place);
+        for (name, value) in &update.values {
+            let taken = source[start..].starts_with("pthread_mutex_lock");
+            assert!(taken || source[start..].starts_with("pthread_mutex_unlock"), "{update:?}");
+            assert_eq!(value, if taken { "1" } else { "0" });
+            let end = start + source[start..].find(';').expect("its end") + 1;
+            inserted.push((if taken { end } else { start }, format!("{name} = {value};")));
+        }
+    }
+    for invariant in invariants {
+        let check =
+            format!("__VERIFIER_atomic_begin(); assert({}); __VERIFIER_atomic_end(); ", invariant.holds);
+        inserted.push((offset(&invariant.place), check));
+    }
+    inserted.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    let mut text = source.to_string();
+    inserted.iter().for_each(|(at, insert)| text.insert_str(*at, insert));
+    let declared =
+        ghosts.variables.iter().map(|ghost| format!("{} {} = {};", ghost.ty, ghost.name, ghost.initial));
+    format!(
+        "#include <assert.h>\nvoid __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void); {}\n{text}",
+        declared.collect::<String>()
+    )
+}
+
+/// Two threads and `main`, with sections of two mutexes: numbers under one of them, in any order.
+fn with_sections(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut roll = |sides: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % sides
+    };
+    let mut section = || {
+        let (mutex, names) = if roll(2) == 0 { ("m", ["x", "y"]) } else { ("n", ["z", "w"]) };
+        let (one, other) = if roll(2) == 0 { (names[0], names[1]) } else { (names[1], names[0]) };
+        let body = match roll(5) {
+            4 => format!("  {one} = {one} + 2;\n  {other} = {other} - 2;\n"),
+            0 => format!("  {one} = {one} + 1;\n  {other} = {other} + 1;\n"),
+            1 => format!("  {one} = 3;\n  {other} = {one};\n  {one} = 0;\n  {other} = 0;\n"),
+            2 => format!("  if ({one} == {other}) {{\n  {one} = 1;\n  {other} = 1;\n  }}\n"),
+            _ => format!("  {one} = 5;\n  {one} = {other};\n"),
+        };
+        let after = if roll(2) == 0 { "  own = own + 1;\n" } else { "" };
+        format!("  pthread_mutex_lock(&{mutex});\n{body}  pthread_mutex_unlock(&{mutex});\n{after}")
+    };
+    let bodies = [section() + &section(), section(), section()];
+    format!(
+        "#include <pthread.h>\nint x, y, z, w;\npthread_mutex_t m, n;\nvoid *f(void *arg) {{\n  int own = 0;\n{}  return 0;\n}}\n\
+         void *g(void *arg) {{\n  int own = 0;\n{}  return 0;\n}}\nint main(void) {{\n  int own = 0;\n  pthread_t a, b;\n  \
+         pthread_create(&a, 0, f, 0);\n  pthread_create(&b, 0, g, 0);\n{}  own = 1;\n  return 0;\n}}\n",
+        bodies[0], bodies[1], bodies[2]
+    )
+}
+
+/// Invariants with ghost variables hold: they are asserted in the program, which is checked anew.
+#[test]
+fn ghosts_tell_whether_mutexes_are_taken() {
+    if !preprocessor() {
+        return;
+    }
+    let folder = folder("witness-ghosts");
+    let (mut with_ghosts, mut changed) = (0, 0);
+    for seed in 0..8 {
+        let source = with_sections(seed);
+        let program = file(&folder, "sections.c", &source);
+        let text = witness("witness-ghosts-1", "w.yml", &format!("{program} --property unreach-call"), 0);
+        assert_eq!(kind(&text), Genre::Correctness);
+        let mut told = read(text.as_bytes()).expect("a witness");
+        assert_eq!(yaml::write(&told), text, "what is read is written in the same way");
+        let Content::Correctness(_, ghosts) = &told.content else { panic!("{text}") };
+        if ghosts.variables.is_empty() {
+            assert!(text.contains("format_version: \"2.0\""), "{text}");
+            continue;
+        }
+        with_ghosts += 1;
+        assert!(text.contains("format_version: \"2.1\"") && text.contains("ghost_instrumentation"), "{text}");
+        let path = file(&folder, "instrumented.c", instrumented(&source, &told));
+        let run = allways(&format!("check {path} --property unreach-call --quiet"));
+        assert_eq!(run.code, 0, "{run:?}\n{}", instrumented(&source, &told));
+        // What is not true of the ghosts is found out in this way.
+        let Content::Correctness(invariants, _) = &mut told.content else { panic!("{text}") };
+        let before = invariants.clone();
+        invariants.iter_mut().for_each(|one| one.holds = one.holds.replace("_locked == 1", "_locked == 0"));
+        if *invariants != before {
+            changed += 1;
+            let path = file(&folder, "changed.c", instrumented(&source, &told));
+            let run = allways(&format!("check {path} --property unreach-call --quiet"));
+            assert_eq!(run.code, 10, "{run:?}\n{}", instrumented(&source, &told));
+        }
+    }
+    assert!(with_ghosts > 4 && changed > 4, "{with_ghosts} have ghosts, {changed} of them changed");
+}
+
+/// A mutex that is used in other ways than by statements that take it and give it back has no ghost.
+#[test]
+fn ghosts_are_of_mutexes_that_are_followed() {
+    if !preprocessor() {
+        return;
+    }
+    let folder = folder("witness-no-ghosts");
+    let plain = with_sections(0);
+    let uses = [
+        "  pthread_mutex_trylock(&m);\n",
+        "  pthread_mutex_t *p = &m;\n  pthread_mutex_lock(p);\n",
+        "  if (own)\n    pthread_mutex_lock(&m), own = 2;\n",
+    ];
+    for other in uses {
+        let source = plain.replace("  own = 1;\n", other);
+        assert_ne!(source, plain);
+        let program = file(&folder, "other.c", &source);
+        let text = witness("witness-no-ghosts-1", "w.yml", &format!("{program} --property unreach-call"), 0);
+        assert!(!text.contains("m_locked"), "{text}");
+    }
+    let source = plain.replace("int x, y", "int m_locked, x, y");
+    let program = file(&folder, "name.c", &source);
+    let text = witness("witness-no-ghosts-2", "w.yml", &format!("{program} --property unreach-call"), 0);
+    assert!(!text.contains("name: \"m_locked\"") && !text.contains("(m_locked == 1 "), "{text}");
 }
 
 #[test]

@@ -19,6 +19,8 @@
 //! All of this is found by taking every step until nothing changes: values and the writes without a lock become more, the locks
 //! that are held on all ways become fewer. What still grows after some rounds grows to the next constant of the program.
 
+mod numbers;
+
 use crate::bounds::{EVERYTHING, combined, range_of};
 use crate::concurrent::Concurrent;
 use crate::strides::Stride;
@@ -27,8 +29,8 @@ use allways_model::program::{
     Binary, Count, Edge, Expr, Location, LocationId, Op, Place, Procedure, ProcedureId, Program, Slot,
     Target, Type, Unary, Value, Variable,
 };
+use numbers::Numbers;
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::rc::Rc;
 
 /// A program with more variables, times locations, is not looked at.
@@ -87,53 +89,6 @@ enum Writers {
     /// Threads with this body.
     With(ProcedureId),
     Several,
-}
-
-/// Numbers of shared slots.
-struct Numbers {
-    of: Vec<usize>,
-    /// Of each number, a slot, and whether it stands for others as well.
-    slots: Vec<(Slot, bool)>,
-}
-
-impl Numbers {
-    /// One number for all slots of a variable that has more than so many.
-    fn of(program: &Program, most: usize) -> Numbers {
-        let mut numbers = Numbers { of: Vec::with_capacity(program.shared_slots()), slots: Vec::new() };
-        for variable in &program.shared {
-            let smashed = variable.slots() > most;
-            for slot in variable.slot..variable.slot + variable.slots() {
-                if !smashed || slot == variable.slot {
-                    numbers.slots.push((slot, smashed));
-                }
-                numbers.of.push(numbers.slots.len() - 1);
-            }
-        }
-        numbers
-    }
-
-    /// The numbers of slots next to each other.
-    fn all(&self, slots: Range<Slot>) -> Range<usize> {
-        if slots.is_empty() { 0..0 } else { self.of[slots.start]..self.of[slots.end - 1] + 1 }
-    }
-
-    /// What variables hold at first.
-    fn initial(&self, variables: &[Variable]) -> Vec<Held> {
-        let mut held: Vec<Option<Held>> = vec![None; self.slots.len()];
-        for (one, &number) in initial(variables).into_iter().zip(&self.of) {
-            held[number] = Some(held[number].map_or(one, |known| either(known, one)));
-        }
-        held.into_iter().flatten().collect()
-    }
-}
-
-/// What one of the two holds.
-fn either(one: Held, other: Held) -> Held {
-    let values = match (one.values, other.values) {
-        (Some(one), Some(other)) => Some(one.join(other)),
-        (one, other) => one.or(other),
-    };
-    Held { values, open: one.open || other.open }
 }
 
 /// What variables can hold, and where.

@@ -4,11 +4,15 @@
 //! states, all are seen, and before a statement a variable has no other values than were found there: whichever thread comes to it,
 //! whatever the others do. A proof may know more, and a larger program has no invariants here.
 //!
+//! Of mutexes there are ghost variables (`ghosts.rs`): what the program keeps under one holds while nobody has it, and that is
+//! said as `m_locked == 1 || x == y`.
+//!
 //! Only statements without calls are taken: the steps of these are all their own, so that what is found at any of them was
 //! found before the first.
 
+use super::ghosts::{Mutex, mutexes};
 use super::statements::Statements;
-use super::{Invariant, place};
+use super::{Ghost, Ghosts, Invariant, Update, place};
 use allways_c::lower::Lowered;
 use allways_c::slots::Kind;
 use allways_engines::Budget;
@@ -22,6 +26,9 @@ const MOST: usize = 30_000;
 /// So many values are listed; more are given by the least and the greatest.
 const LISTED: usize = 3;
 
+/// So many numbers are compared with each other.
+const RELATED: usize = 8;
+
 /// How many invariants are written.
 const WRITTEN: usize = 40;
 
@@ -31,42 +38,180 @@ struct Number {
     slot: Slot,
 }
 
-/// The invariants of a program, one for each statement about which something is known.
+/// Of two numbers, their difference and their sum, if that was always the same.
+type Related = BTreeMap<(usize, usize), [Option<Value>; 2]>;
+
+/// What is found at a statement, or at it while nobody has a mutex.
+#[derive(Clone)]
+struct Found {
+    values: Vec<BTreeSet<Value>>,
+    /// Nothing before something was found.
+    pairs: Option<Related>,
+}
+
+impl Found {
+    fn of(count: usize) -> Found {
+        Found { values: vec![BTreeSet::new(); count], pairs: None }
+    }
+
+    fn add(&mut self, now: &[Value]) {
+        for (values, &value) in self.values.iter_mut().zip(now) {
+            values.insert(value);
+        }
+        let of =
+            |one: usize, other: usize| [now[one].checked_sub(now[other]), now[one].checked_add(now[other])];
+        let pairs = self.pairs.get_or_insert_with(|| {
+            let count = now.len().min(RELATED);
+            let all = (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other)));
+            all.map(|(one, other)| ((one, other), of(one, other))).collect()
+        });
+        for (&(one, other), known) in pairs.iter_mut() {
+            for (known, now) in known.iter_mut().zip(of(one, other)) {
+                *known = known.filter(|_| *known == now);
+            }
+        }
+    }
+
+    /// What is always so of two numbers that are not always the same, and do not overflow when they are added.
+    fn relations(&self, numbers: &[Number]) -> Vec<String> {
+        let small = |number: usize| self.values[number].iter().all(|value| value.unsigned_abs() < 1 << 30);
+        let changes = |number: usize| self.values[number].len() > 1;
+        let pairs = self
+            .pairs
+            .iter()
+            .flatten()
+            .filter(|&(&(one, other), _)| small(one) && small(other) && changes(one) && changes(other));
+        let told = pairs.filter_map(|(&(one, other), &known)| {
+            let (one, other) = (&numbers[one].name, &numbers[other].name);
+            match known {
+                [Some(0), _] => Some(format!("{one} == {other}")),
+                [Some(difference), _] => Some(format!("{one} - {other} == {difference}")),
+                [_, Some(sum)] => Some(format!("{one} + {other} == {sum}")),
+                _ => None,
+            }
+        });
+        told.collect()
+    }
+}
+
+/// What is found at a statement.
+struct Site {
+    all: Found,
+    /// Of each mutex, whether it is taken, and what is found while it is not.
+    mutexes: Vec<(BTreeSet<bool>, Found)>,
+}
+
+impl Site {
+    fn of(numbers: usize, mutexes: usize) -> Site {
+        let found = Found::of(numbers);
+        Site { all: found.clone(), mutexes: vec![(BTreeSet::new(), found); mutexes] }
+    }
+
+    fn add(&mut self, now: &[Value], taken: &[bool]) {
+        self.all.add(now);
+        for ((states, free), &taken) in self.mutexes.iter_mut().zip(taken) {
+            states.insert(taken);
+            if !taken {
+                free.add(now);
+            }
+        }
+    }
+
+    /// What holds, as far as the numbers say, and the ghosts of mutexes that are known to follow them.
+    fn holds(&self, numbers: &[Number], mutexes: &[(Mutex, bool)]) -> Vec<String> {
+        let each = numbers.iter().zip(&self.all.values);
+        let mut parts: Vec<String> =
+            each.clone().map(|(number, values)| holds(&number.name, values)).collect();
+        for ((mutex, _), (states, free)) in mutexes.iter().zip(&self.mutexes).filter(|((_, known), _)| *known)
+        {
+            let ghost = &mutex.ghost;
+            if let (1, Some(&taken)) = (states.len(), states.first()) {
+                parts.push(format!("{ghost} == {}", i32::from(taken)));
+                continue;
+            }
+            for ((number, values), free) in each.clone().zip(&free.values) {
+                if said(free) < said(values) {
+                    parts.push(format!("({ghost} == 1 || {})", holds(&number.name, free)));
+                }
+            }
+            let anyway = self.all.relations(numbers);
+            let own = free.relations(numbers).into_iter().filter(|relation| !anyway.contains(relation));
+            parts.extend(own.map(|relation| format!("({ghost} == 1 || {relation})")));
+        }
+        parts
+    }
+}
+
+/// How many values are allowed by what [`holds`] says.
+fn said(values: &BTreeSet<Value>) -> i128 {
+    match (values.len() > LISTED, values.first(), values.last()) {
+        (true, Some(&least), Some(&greatest)) => i128::from(greatest) - i128::from(least) + 1,
+        _ => values.len() as i128,
+    }
+}
+
+/// The invariants of a program, one for each statement about which something is known, and the ghost variables of which they speak.
 pub fn invariants(
     lowered: &Lowered,
     source: &[u8],
     statements: &Statements,
     budget: &Budget,
-) -> Vec<Invariant> {
+) -> (Vec<Invariant>, Ghosts) {
     let program = &lowered.program;
     let numbers = numbers(lowered, source);
     let open = program.templates.iter().any(|template| template.count == Count::Any);
     if numbers.is_empty() || open || !lowered.widened.is_empty() {
-        return Vec::new();
+        return Default::default();
     }
     let sites = sites(program, source, statements);
-    let mut found: BTreeMap<usize, Vec<BTreeSet<Value>>> = BTreeMap::new();
-    let all = each_state(program, budget, &mut |state| {
-        for top in state.threads.iter().filter_map(|thread| thread.top()) {
-            for &site in &sites[top.location] {
-                let values = found.entry(site).or_insert_with(|| vec![BTreeSet::new(); numbers.len()]);
-                for (values, number) in values.iter_mut().zip(&numbers) {
-                    values.insert(state.shared[number.slot]);
+    // Each with whether its ghost follows it, as far as is known.
+    let mut mutexes: Vec<(Mutex, bool)> =
+        mutexes(lowered, source, statements).into_iter().map(|mutex| (mutex, true)).collect();
+    let mut found: BTreeMap<usize, Site> = BTreeMap::new();
+    let statement = |location: LocationId| {
+        let mut spans = program.locations[location].edges.iter().map(|edge| edge.span);
+        spans.find(|span| span.line > 0).map(|span| statements.start(span.start as usize))
+    };
+    let all = each_state(program, budget, &mut |seen| match seen {
+        Seen::State(state) => {
+            let now: Vec<Value> = numbers.iter().map(|number| state.shared[number.slot]).collect();
+            let taken: Vec<bool> = mutexes.iter().map(|(mutex, _)| mutex.is_taken(state)).collect();
+            for top in state.threads.iter().filter_map(|thread| thread.top()) {
+                for &site in &sites[top.location] {
+                    let site = found.entry(site).or_insert_with(|| Site::of(now.len(), taken.len()));
+                    site.add(&now, &taken);
                 }
+            }
+        }
+        Seen::Step(thread, state, next) => {
+            let at = |state: &State| state.threads[thread].top().and_then(|top| statement(top.location));
+            let (from, to) = (at(state), at(next));
+            for (mutex, follows) in &mut mutexes {
+                *follows &= mutex.follows(from, from != to, state, next);
             }
         }
     });
     if all.is_none() {
-        return Vec::new();
+        return Default::default();
     }
     let told = found.into_iter().filter_map(|(site, values)| {
-        let parts: Vec<String> =
-            numbers.iter().zip(&values).map(|(number, values)| holds(&number.name, values)).collect();
+        let parts = values.holds(&numbers, &mutexes);
         let is_loop = [&b"while"[..], b"for"].iter().any(|word| source[site..].starts_with(word));
         let place = place(source, statements, site, None);
         (!parts.is_empty()).then(|| Invariant { place, is_loop, holds: parts.join(" && ") })
     });
-    told.take(WRITTEN).collect()
+    let invariants: Vec<Invariant> = told.take(WRITTEN).collect();
+    let mut ghosts = Ghosts::default();
+    let spoken_of = |ghost: &str| invariants.iter().any(|invariant| invariant.holds.contains(ghost));
+    for (mutex, _) in mutexes.into_iter().filter(|(mutex, _)| spoken_of(&mutex.ghost)) {
+        for (&at, &taken) in &mutex.updates {
+            let values = vec![(mutex.ghost.clone(), i32::from(taken).to_string())];
+            ghosts.updates.push(Update { place: place(source, statements, at, None), values });
+        }
+        let (ty, scope, initial) = ("int".to_string(), "global".to_string(), "0".to_string());
+        ghosts.variables.push(Ghost { name: mutex.ghost, ty, scope, initial });
+    }
+    (invariants, ghosts)
 }
 
 /// That a variable has one of these values.
@@ -176,17 +321,27 @@ fn is_simple(source: &[u8], start: usize) -> bool {
         && !words.is_empty()
 }
 
-/// Shows every reachable state; none if there are too many, or the program does something that is not followed.
-fn each_state(program: &Program, budget: &Budget, see: &mut dyn FnMut(&State)) -> Option<()> {
+/// What is seen.
+enum Seen<'a> {
+    /// A reachable state.
+    State(&'a State),
+    /// A step of a thread, the state before and after it.
+    Step(usize, &'a State, &'a State),
+}
+
+/// Shows every reachable state, and every step. None if there are too many, or the program does
+/// something that is not followed.
+fn each_state(program: &Program, budget: &Budget, see: &mut dyn FnMut(Seen<'_>)) -> Option<()> {
     let mut todo = State::initial(program, &State::counts(program))?;
     let mut seen: HashSet<State> = todo.iter().cloned().collect();
     while let Some(state) = todo.pop() {
         budget.check().ok()?;
-        see(&state);
+        see(Seen::State(&state));
         for thread in 0..state.threads.len() {
             for step in steps(program, &state, thread) {
                 match step.outcome {
                     Outcome::To(next) => {
+                        see(Seen::Step(thread, &state, &next));
                         if seen.insert(next.clone()) {
                             todo.push(next);
                         }

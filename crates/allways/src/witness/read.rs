@@ -1,7 +1,7 @@
 //! Witnesses in YAML, ours and those of other tools, read.
 
 use super::schema::{Genre, Misfit, check};
-use super::{About, Content, Invariant, Place, Step, Waypoint, Witness};
+use super::{About, Content, Ghost, Ghosts, Invariant, Place, Step, Update, Waypoint, Witness};
 use allways_c::typed::DataModel;
 use allways_lang::yaml::{self, Node};
 
@@ -15,7 +15,14 @@ pub fn read(text: &[u8]) -> Result<Witness, Misfit> {
         first.and_then(about).ok_or(Misfit { at: 0, what: "what the witness is about".to_string() })?;
     let content = entries.iter().filter_map(|entry| entry.get("content")?.list()).flatten();
     let content = match genre {
-        Genre::Correctness => Content::Correctness(content.filter_map(invariant).collect()),
+        Genre::Correctness => {
+            let mut all = Ghosts::default();
+            entries
+                .iter()
+                .filter_map(|entry| entry.get("content"))
+                .for_each(|content| ghosts(content, &mut all));
+            Content::Correctness(content.filter_map(invariant).collect(), all)
+        }
         Genre::Violation => {
             let (mut steps, mut targets, mut threads) = (Vec::new(), Vec::new(), 0);
             for one in content.filter_map(|segment| segment.get("segment")?.list()).flatten() {
@@ -69,6 +76,27 @@ fn invariant(node: &Node) -> Option<Invariant> {
     let holds = invariant.get("value")?.text()?.to_string();
     let is_loop = invariant.get("type")?.text()? == "loop_invariant";
     Some(Invariant { place: place(invariant.get("location")?)?, is_loop, holds })
+}
+
+/// The ghost variables of an entry, if it has some.
+fn ghosts(content: &Node, all: &mut Ghosts) {
+    let list = |node: &Node, key: &str| node.get(key).and_then(Node::list).unwrap_or_default().to_vec();
+    let text = |node: &Node, key: &str| Some(node.get(key)?.text()?.to_string());
+    let variable = |node: &Node| {
+        Some(Ghost {
+            name: text(node, "name")?,
+            ty: text(node, "type")?,
+            scope: text(node, "scope")?,
+            initial: text(node.get("initial")?, "value")?,
+        })
+    };
+    let value = |node: &Node| Some((text(node, "variable")?, text(node, "value")?));
+    let update = |node: &Node| {
+        let values = list(node, "updates").iter().filter_map(value).collect();
+        Some(Update { place: place(node.get("location")?)?, values })
+    };
+    all.variables.extend(list(content, "ghost_variables").iter().filter_map(variable));
+    all.updates.extend(list(content, "ghost_updates").iter().filter_map(update));
 }
 
 /// A waypoint; none that is to be avoided.

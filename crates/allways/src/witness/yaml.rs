@@ -2,13 +2,15 @@
 //!
 //! Of the statements that a run passes, those are written at which a thread takes over or stops, as assumptions that always hold:
 //! what lies between is what the thread does by itself. Each is a segment of its own, since segments are passed one after the
-//! other. The two accesses of a data race are the two targets of the last segment, which leaves them unordered.
+//! other. The two accesses of a data race are the two targets of the last segment, which leaves them unordered. Ghost variables are an
+//! entry of their own, before that of the invariants which speak of them.
 
-use super::{Content, Place, Step, Waypoint, Witness, model_name, sha256};
+use super::{Content, Ghosts, Place, Step, Waypoint, Witness, model_name, sha256};
 use std::fmt::Write;
 
 /// Writes a witness.
 pub fn write(witness: &Witness) -> String {
+    let mut ghosts = None;
     let (kind, version, content) = match &witness.content {
         Content::Violation(steps, targets) => {
             let several =
@@ -16,7 +18,8 @@ pub fn write(witness: &Witness) -> String {
             let form = Form { file: &witness.about.file, several };
             ("violation_sequence", if several { "2.2" } else { "2.0" }, form.violation(steps, targets))
         }
-        Content::Correctness(invariants) => {
+        Content::Correctness(invariants, spoken_of) => {
+            ghosts = Some(spoken_of).filter(|ghosts| **ghosts != Ghosts::default());
             let mut content = String::new();
             for invariant in invariants {
                 let kind = if invariant.is_loop { "loop_invariant" } else { "location_invariant" };
@@ -25,9 +28,45 @@ pub fn write(witness: &Witness) -> String {
                 let holds = quoted(&invariant.holds);
                 let _ = write!(content, "      value: {holds}\n      format: \"c_expression\"\n");
             }
-            ("invariant_set", "2.0", content)
+            ("invariant_set", if ghosts.is_some() { "2.1" } else { "2.0" }, content)
         }
     };
+    let first = ghosts.map(|ghosts| {
+        entry(witness, "ghost_instrumentation", version, &instrumentation(&witness.about.file, ghosts))
+    });
+    first.unwrap_or_default() + &entry(witness, kind, version, &content)
+}
+
+/// The content of an entry with ghost variables.
+fn instrumentation(file: &str, ghosts: &Ghosts) -> String {
+    let mut text = "    ghost_variables:\n".to_string();
+    for ghost in &ghosts.variables {
+        let (name, ty) = (quoted(&ghost.name), quoted(&ghost.ty));
+        let (scope, initial) = (quoted(&ghost.scope), quoted(&ghost.initial));
+        let _ = write!(
+            text,
+            "    - name: {name}\n      type: {ty}\n      scope: {scope}\n      initial:\n        value: {initial}\n        \
+             format: \"c_expression\"\n"
+        );
+    }
+    text += "    ghost_updates:\n";
+    for update in &ghosts.updates {
+        let at = location(file, &update.place, false, 6);
+        text += &at.replacen("      location", "    - location", 1);
+        text += "      updates:\n";
+        for (name, value) in &update.values {
+            let (name, value) = (quoted(name), quoted(value));
+            let _ = write!(
+                text,
+                "      - variable: {name}\n        value: {value}\n        format: \"c_expression\"\n"
+            );
+        }
+    }
+    text
+}
+
+/// An entry of a witness.
+fn entry(witness: &Witness, kind: &str, version: &str, content: &str) -> String {
     let about = &witness.about;
     let (file, hash, specification) = (quoted(&about.file), &about.hash, quoted(&about.specification));
     let (time, producer, model) = (about.time(), about.version(), model_name(about.data_model));
