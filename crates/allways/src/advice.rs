@@ -46,13 +46,24 @@ fn tried(runs: &[EngineRun], reason: &str) -> Vec<String> {
     // What came last came furthest.
     let told = outcomes.split_off(more);
     let line = |(outcome, engines): (&str, Vec<&str>)| {
-        format!("tried {}: {}", engines.join(", "), words::cut(outcome))
+        let far = far(runs, outcome).map_or(String::new(), |far| format!(" ({far})"));
+        format!("tried {}: {}{far}", engines.join(", "), words::cut(outcome))
     };
     let mut lines: Vec<String> = told.into_iter().map(line).collect();
     if more > 0 {
         lines.push("(--stats has all that was tried)".to_string());
     }
     lines
+}
+
+/// How far the one came that came furthest of those that a limit of time or memory ended: how many states it stored.
+fn far(runs: &[EngineRun], outcome: &str) -> Option<String> {
+    if ![StopReason::Time, StopReason::Memory].iter().any(|limit| limit.to_string() == outcome) {
+        return None;
+    }
+    let ended = runs.iter().filter(|run| run.outcome == outcome);
+    let (states, engine) = ended.filter_map(|run| Some((run.states?, run.engine))).max()?;
+    Some(format!("{engine} after {}", words::count(states as u128, "state")))
 }
 
 /// The option that is most likely to help.
@@ -66,7 +77,14 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
         return Some("install a solver, such as by `apt-get install z3`".to_string());
     }
     if task.property.deadlock && task.has_integers() && !is_c(task) {
-        let advice = "ranges such as `0..9` in place of `int`: that nothing is stuck is proved where there are finitely many states";
+        let advice = match text.contains("ever new values") {
+            true => {
+                "arithmetic that wraps round, as in `x = (x + 1) % 8`: that nothing is stuck is proved where there are finitely many states; or --engine free, to look further for a deadlock; without --deadlock, a solver proves the rest"
+            }
+            false => {
+                "ranges such as `0..9` in place of `int`: that nothing is stuck is proved where there are finitely many states"
+            }
+        };
         return Some(advice.to_string());
     }
     // The reason has the option in it.
@@ -113,8 +131,16 @@ fn next(forms: &Forms, reason: &StopReason, named: bool) -> Option<String> {
         let predicate = "a line such as `predicate x <= y;` with what the proof needs (docs/integers.md)";
         return Some(predicate.to_string());
     }
-    let cores = if workers { ", or --workers 2 to use both cores" } else { "" };
-    (*reason == StopReason::Time).then(|| format!("a longer --timeout{cores}"))
+    if text.contains("stacks grow beyond") {
+        let advice = "a loop in place of the procedure that calls itself: progress is checked where stacks have a bound";
+        return Some(advice.to_string());
+    }
+    if *reason == StopReason::Time {
+        let cores = if workers { ", or --workers 2 to use both cores" } else { "" };
+        return Some(format!("a longer --timeout{cores}"));
+    }
+    let bounded = workers && !is_c(task) && !forms.question().bounded();
+    bounded.then(|| "--contexts 3: what lies within so many contexts is explored to the end".to_string())
 }
 
 /// What to do where all within a bound was explored. Where there are infinitely many states, a larger bound does not decide it.
@@ -271,6 +297,8 @@ mod tests {
             ("a.aw", integers, StopReason::Time, true, "leave out --engine"),
             ("a.aw", integers, gave_up("the solver `z3` cannot be started (no)"), false, "install a solver"),
             ("a.aw", fixed, followed.clone(), false, "64 bits"),
+            ("a.aw", fixed, gave_up("stacks grow beyond 128 calls"), false, "a loop in place of"),
+            ("a.aw", fixed, gave_up("no engine has settled it"), false, "--contexts 3"),
             ("a.c", fixed, followed.clone(), false, "docs/c.md"),
             ("a.c", fixed, followed, true, "leave out --engine"),
             ("a.c", open, StopReason::Time, false, "--threads 2"),
@@ -335,6 +363,7 @@ mod tests {
             started: Duration::ZERO,
             took: Duration::ZERO,
             outcome: outcome.to_string(),
+            states: None,
         };
         let runs = [
             run("modular", "the time limit was reached"),
@@ -346,6 +375,10 @@ mod tests {
         let expected = ["tried modular, sandwich: the time limit was reached", "tried views: no closed set"];
         assert_eq!(tried(&runs, "the time limit was reached"), expected);
         assert_eq!(tried(&runs, "no closed set"), expected[..1]);
+        let far = EngineRun { states: Some(4711), ..run("free", "the time limit was reached") };
+        let expected = "tried sandwich, free: the time limit was reached (free after 4711 states)";
+        assert_eq!(tried(&[runs[3].clone(), far.clone()], ""), [expected]);
+        assert!(tried(&[far], "the time limit was reached").is_empty(), "it is said already");
         let many: Vec<EngineRun> = (0..9).map(|number| run("views", &format!("reason {number}"))).collect();
         let told = tried(&many, "");
         assert_eq!(told.len(), MOST_TOLD + 1);

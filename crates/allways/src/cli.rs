@@ -259,6 +259,16 @@ enum Failure {
     Rejected(EvidenceRejected),
 }
 
+impl Failure {
+    /// The same, and says of which file, where nothing in it does.
+    fn about(self, file: &Path) -> Failure {
+        match self {
+            Failure::Usage(what, help) => Failure::Usage(format!("{}: {what}", file.display()), help),
+            other => other,
+        }
+    }
+}
+
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Failure {
         Failure::Input(error)

@@ -58,6 +58,7 @@ fn runs<S: Serializer>(runs: &[EngineRun], serializer: S) -> Result<S::Ok, S::Er
         started: f64,
         seconds: f64,
         outcome: &'a str,
+        states: Option<usize>,
     }
     serializer.collect_seq(runs.iter().map(|run| Row {
         engine: run.engine,
@@ -65,6 +66,7 @@ fn runs<S: Serializer>(runs: &[EngineRun], serializer: S) -> Result<S::Ok, S::Er
         started: run.started.as_secs_f64(),
         seconds: run.took.as_secs_f64(),
         outcome: &run.outcome,
+        states: run.states,
     }))
 }
 

@@ -335,15 +335,58 @@ fn z3_gets_what_is_left_of_the_memory() {
     assert!(memory("") > 0, "part of what the machine has");
 }
 
-/// Nothing here proves that a program with integers has no deadlock, so the search for one ends by itself.
+/// Where integers take ever new values, nothing here proves that there is no deadlock, and the search for one ends by itself. A
+/// deadlock that is near is found, and where there is an end of states, they are listed.
 #[test]
-fn deadlocks_of_endless_counts_are_not_looked_for_until_the_time_limit() {
-    let folder = folder("endless-count");
-    let path = file(&folder, "count.aw", "shared int n; thread p[2] { loop { n = n + 1; } }");
-    let run = allways(&format!("check {path} --deadlock --timeout 100s --json"));
-    assert_eq!(run.code, 5, "{run:?}");
-    let reason = run.json()["reason"].as_str().expect("a reason").to_string();
-    assert!(reason.contains("no engine has settled it"), "{reason}");
+fn deadlocks_are_excluded_where_there_is_an_end_of_states() {
+    let folder = folder("integers-and-deadlocks");
+    let ticket = "thread client[2] { int mine; loop { mine, next = next, MORE; await serving == mine; serving = LESS; } }";
+    let ticket = |next: &str, serving: &str| {
+        format!("shared int serving, next; {}", ticket.replace("MORE", next).replace("LESS", serving))
+    };
+    let (grows, wraps) = (ticket("next + 1", "serving + 1"), ticket("(next + 1) % 4", "(serving + 1) % 4"));
+    let tasks = "shared int g; main { loop { post t(); yield; } } task t() { g = g + 1; }";
+    let large = "shared int x, y; thread p { while (x < 700) { x = x + 1; } await y == 700; } \
+                 thread q { while (y < 700) { y = y + 1; } await x == 700; }";
+    for (text, code, expected) in [
+        (&*grows, 5, "`serving` and `next` seem to take ever new values"),
+        (&*wraps, 0, ""),
+        ("shared int n; thread p[2] { loop { n = n + 1; } }", 5, "`n` seems to take ever new values"),
+        (
+            "shared int n; thread p[2] { int l; loop { l = l - 3; n = n % 2; } }",
+            5,
+            "`p.l` seems to take ever new values",
+        ),
+        (
+            "shared int a[2]; thread p { loop { a[1] = a[1] + a[0]; a[0] = a[0] + 1; } }",
+            5,
+            "`a[0]` seems to take",
+        ),
+        ("shared int n; proc f(int by) { n = n + by; } thread p[2] { loop { f(1); } }", 5, "`n` seems"),
+        (
+            "shared int n; shared bool l; thread p[*] { loop { await cas(l, false, true); n = n + 1; l = false; } }",
+            5,
+            "`n` seems to take ever new values",
+        ),
+        (tasks, 5, "`g` seems to take ever new values"),
+        // Compared with a large number, it stops there.
+        ("shared int n; thread p { while (n < 70000) { n = n + 1; } }", 0, ""),
+        ("shared int n; thread p { while (n < 500) { n = n + 1; } await false; }", 10, ""),
+        (large, 0, ""),
+        (
+            "shared int x; thread p[2] { loop { x = x + 1; await x > 0; } } thread q { await x < 0; }",
+            5,
+            "`x`",
+        ),
+    ] {
+        let path = file(&folder, "x.aw", text);
+        let run = allways(&format!("check {path} --deadlock --json"));
+        let object = run.json();
+        assert_eq!(run.code, code, "{text}: {object}");
+        assert!(object["reason"].as_str().unwrap_or_default().contains(expected), "{text}: {object}");
+        let next = object["next"].to_string();
+        assert!(code != 5 || next.contains("wraps round"), "{text}: {object}");
+    }
 }
 
 /// Before the search, and not only as the reason why it found nothing.

@@ -10,6 +10,7 @@
 //! * [`diagrams`]: programs with many Booleans, sets of values as decision diagrams, few contexts first;
 //! * [`walks`]: single runs under random schedules;
 //! * [`points`]: every schedule, states at rare combinations of points of control first;
+//! * [`growth`]: whether integers grow without end, so that there is no end of states;
 //! * [`capped`]: few states for each visible state, to witness as many as possible;
 //! * [`shortest`]: from a run to a bad state, one with the fewest context switches and steps.
 
@@ -17,6 +18,7 @@ pub mod capped;
 pub mod contexts;
 pub mod diagrams;
 pub mod free;
+pub mod growth;
 pub mod inputs;
 pub mod orbits;
 pub mod points;

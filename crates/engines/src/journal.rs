@@ -20,6 +20,8 @@ pub struct EngineRun {
     pub took: Duration,
     /// The claim, or why it has none.
     pub outcome: String,
+    /// How many states it stored, if that is known.
+    pub states: Option<usize>,
 }
 
 /// The runs of a check, in the order in which they ended.
@@ -62,7 +64,8 @@ impl Journal {
             Verdict::Unknown(reason) => reason.to_string(),
         };
         tracing::info!(engine = engine.name, threads, ?took, outcome = said, "engine ended");
-        let run = EngineRun { engine: engine.name, threads, started, took, outcome: said };
+        let states = outcome.figures.concrete_states;
+        let run = EngineRun { engine: engine.name, threads, started, took, outcome: said, states };
         journal.runs.lock().unwrap_or_else(PoisonError::into_inner).push(run);
         outcome
     }

@@ -14,6 +14,7 @@ use crate::above::thread_modular::flanagan_qadeer::Modular;
 use crate::above::thread_modular::quadratic::Quadratic;
 use crate::below::diagrams::{Diagrams, has_many_booleans};
 use crate::below::free::Free;
+use crate::below::growth;
 use crate::below::inputs::{SymbolicInputs, has_wide_inputs};
 use crate::below::orbits::{self, Orbits};
 use crate::below::points::Points;
@@ -123,8 +124,10 @@ const POINTS_BUDGETS: [Duration; 2] = [Duration::from_secs(1), Duration::from_se
 /// they have mostly listed by then.
 const STEPS_BACK: Duration = Duration::from_secs(10);
 
-/// How long deadlocks are looked for in programs with integers, of which nothing here proves that there are none.
-const INTEGER_DEADLOCK_BUDGET: Duration = Duration::from_secs(5);
+/// How long deadlocks are looked for in programs with integers, with each number of threads if that is open, before it is asked
+/// whether there is an end of states; and how long that is asked.
+const DEADLOCK_HUNT_BUDGETS: [Duration; 2] = [Duration::from_millis(500), Duration::from_millis(250)];
+const GROWTH_BUDGET: Duration = Duration::from_secs(1);
 
 /// Which engine when.
 #[derive(Clone)]
@@ -170,6 +173,8 @@ pub enum Strategy {
     Locks,
     /// On the bounded task, if there is one: a proof, or why there is none.
     Bounded(Box<Strategy>),
+    /// Not if integers take ever new values: what lists states comes to no end then.
+    UnlessGrowing(Box<Strategy>),
     /// If a limit of the program was hit, perhaps in states that no run reaches: forgets that, and looks again.
     IfLimitsHit(Box<Strategy>),
 }
@@ -290,6 +295,10 @@ impl Strategy {
                 let abstraction = Some(Abstraction::Bounded);
                 (!matches!(outcome.verdict, Verdict::Unsafe(_))).then_some(Outcome { abstraction, ..outcome })
             }
+            Strategy::UnlessGrowing(strategy) => match growing(forms, &budget.within(GROWTH_BUDGET)) {
+                Some(why) => Some(Outcome::unknown(StopReason::GaveUp(why))),
+                None => strategy.run(forms, budget),
+            },
             Strategy::IfLimitsHit(strategy) => {
                 if !(forms.limits_hit() && forms.reset_limits()) {
                     return None;
@@ -298,6 +307,30 @@ impl Strategy {
             }
         }
     }
+}
+
+/// Which integers take ever new values, with as few threads as that takes.
+fn growing(forms: &Forms, budget: &Budget) -> Option<String> {
+    let (task, program) = (forms.task()?, forms.program()?);
+    let reduction = forms.reduction(program);
+    let most = if forms.is_open() { MOST_TRIED } else { 1 };
+    for number in 1..=most {
+        let threads = task.threads_of(program, &Instance::Few(number)).ok()??;
+        let names: Vec<String> = growth::growing(&reduction, &threads.running, budget)
+            .into_iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let (names, seem) = match &names[..] {
+            [] => continue,
+            [one] => (one.clone(), "seems"),
+            [first, second] => (format!("{first} and {second}"), "seem"),
+            [first, second, ..] => (format!("{first}, {second} and others"), "seem"),
+        };
+        return Some(format!(
+            "{names} {seem} to take ever new values, so that listing states would have no end"
+        ));
+    }
+    None
 }
 
 /// Proves a task beside a task; nothing if that fails.
@@ -525,11 +558,16 @@ pub fn safety(forms: &Forms) -> Strategy {
     let free_lane = !question.bounded() && !integers;
     let mut first = listing(forms, if free_lane { FreeSearch::Elsewhere } else { FreeSearch::InTurns });
     if wide && integers {
-        let hunt = Strategy::Run(&Free).certified().within(BUG_HUNT_BUDGET).growing().tried();
-        first = Strategy::Then(vec![hunt, first]);
-    }
-    if wide && deadlock {
-        first = first.within(INTEGER_DEADLOCK_BUDGET);
+        let [fixed, open] = DEADLOCK_HUNT_BUDGETS;
+        let share = match (deadlock, forms.is_open()) {
+            (false, _) => BUG_HUNT_BUDGET,
+            (true, false) => fixed,
+            (true, true) => open,
+        };
+        let hunt = Strategy::Run(&Free).certified().within(share).growing().tried();
+        // Deadlocks are excluded by listing states alone.
+        let rest = if deadlock { Strategy::UnlessGrowing(Box::new(first)) } else { first };
+        first = Strategy::Then(vec![hunt, rest]);
     }
     let by_solver = wide && !deadlock;
     let behind = |strategy: Strategy| match by_solver {

@@ -85,7 +85,7 @@ pub fn run(arguments: &Check, context: &mut Context) -> Result<Exit, Failure> {
         let exit = job.run(&destinations, &mut findings, context);
         let exit = exit.unwrap_or_else(|failure| {
             findings.push(Unanswered::new(&asked.file, &failure).finding());
-            context.fail(&asked.file, json, &failure)
+            context.fail(&asked.file, json, &if single { failure } else { failure.about(&asked.file) })
         });
         worst = worst.max(exit);
         if exit == Exit::Interrupted {

@@ -289,10 +289,12 @@ impl<'a> Walk<'a> {
 }
 
 /// Pseudo-random numbers: Guy Steele, Doug Lea and Christine Flood's SplitMix64.
-struct Random(u64);
+#[derive(Default)]
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
+    /// One of the numbers below a limit.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -131,6 +131,8 @@ pub(super) enum Initial<'a> {
     One(Expr<'a>),
     /// Of the elements of an array or the members of a structure, one after the other, from brace to brace.
     Each(Vec<Initial<'a>>, Span),
+    /// Of each element of an array, from brace to brace.
+    All(Box<Initial<'a>>, Span),
 }
 
 /// `i in lo..hi`, both included.

@@ -222,7 +222,9 @@ impl<'a> Scribe<'a> {
         let name = format!("{prefix}{} {}{}", self.ty(ty), declarator.name.text, self.lengths(declarator));
         match &declarator.initial {
             Some(Initial::One(value)) => format!("{name} = {}", self.excerpt(value.span, value.span)),
-            Some(Initial::Each(_, span)) => format!("{name} = {}", self.excerpt(*span, *span)),
+            Some(Initial::Each(_, span) | Initial::All(_, span)) => {
+                format!("{name} = {}", self.excerpt(*span, *span))
+            }
             None => format!("{name}; // initially {}", self.first_value(ty)),
         }
     }
@@ -433,6 +435,7 @@ impl<'a> Scribe<'a> {
         match initial {
             Initial::One(value) => self.in_expr(value),
             Initial::Each(values, _) => values.iter().for_each(|value| self.in_initial(value)),
+            Initial::All(value, _) => self.in_initial(value),
         }
     }
 

@@ -146,7 +146,11 @@ impl Generator {
         if self.mode != Mode::Short || !self.once_in(2) {
             return None;
         }
-        Some(format!(" = {{{}, {}}}", self.constant_of(ty), self.constant_of(ty)))
+        let (first, second) = (self.constant_of(ty), self.constant_of(ty));
+        match first == second {
+            true => Some(format!(" = {{{first} for all}}")),
+            false => Some(format!(" = {{{first}, {second}}}")),
+        }
     }
 
     /// True once in so many times.
@@ -235,7 +239,11 @@ impl Generator {
                 self.shared.push(Variable::plain("r0.y".to_string(), y, None));
             }
             if many {
-                self.text += "shared S q0[2];\n";
+                let values = match self.mode == Mode::Short && self.once_in(2) {
+                    true => format!(" = {{{{{}, {}}} for all}}", self.constant_of(x), self.constant_of(y)),
+                    false => String::new(),
+                };
+                let _ = writeln!(self.text, "shared S q0[2]{values};");
                 let part = |ty, member| Variable { member, ..Variable::plain("q0".to_string(), ty, Some(2)) };
                 self.shared.extend([part(x, ".x"), part(y, ".y")]);
             }
@@ -249,6 +257,7 @@ impl Generator {
                     self.constant_of(ty),
                     self.constant_of(ty)
                 ),
+                1 if self.rng.bool() => format!(" = {{{} for all}}", self.constant_of(ty)),
                 1 => format!(" = {}", self.constant_of(ty)),
                 _ => String::new(),
             };

@@ -1,6 +1,9 @@
 //! Random programs without structures and arrays of two dimensions: what the same program looks like in which each part is a
 //! variable, or an element of an array of one dimension. Both have the same states.
 
+/// What stands behind one value for all elements of an array.
+const FOR_ALL: &str = " for all}";
+
 /// The program without them. It is one of [`text`](super::text), whose names of structures start with `q` or `r`, and of arrays
 /// with two dimensions with `d`.
 pub fn spelled(text: &str) -> String {
@@ -18,6 +21,8 @@ pub fn spelled(text: &str) -> String {
         if let Some(declared) = line.strip_prefix("shared S ") {
             let (name, values) = declared.trim_end_matches(';').split_once(" = ").unwrap_or((declared, ""));
             let name = name.trim_end_matches(';');
+            // `{{a, b} for all}`: each member has one value for all elements.
+            let values = values.trim_end_matches(FOR_ALL);
             let values: Vec<&str> = values.trim_matches(['{', '}']).split(", ").collect();
             let (name, brackets) = name.split_at(name.find('[').unwrap_or(name.len()));
             for (number, member) in ["x", "y"].iter().enumerate() {
@@ -32,8 +37,13 @@ pub fn spelled(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A line in which arrays are declared with one dimension.
+/// A line in which arrays are declared with one dimension, and one value for all of their elements has no braces.
 fn declared(line: &str) -> String {
+    let mut line = line.to_string();
+    while let Some(end) = line.find(FOR_ALL) {
+        let start = line[..end].rfind('{').expect("it is in braces");
+        line = format!("{}{}{}", &line[..start], &line[start + 1..end], &line[end + FOR_ALL.len()..]);
+    }
     let line = line.replace("[2][2] = {", "[4] = {#").replace("[2][2]", "[4]");
     // `{a, {b, c}}` is a row of the same, and one of two.
     let Some((before, values)) = line.split_once("{#") else { return line };

@@ -63,7 +63,7 @@ impl<'a> Lowering<'a, '_> {
         {
             let span = match initial {
                 ast::Initial::One(value) => value.span,
-                ast::Initial::Each(_, span) => *span,
+                ast::Initial::Each(_, span) | ast::Initial::All(_, span) => *span,
             };
             return self.error(
                 span,

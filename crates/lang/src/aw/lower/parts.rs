@@ -278,8 +278,12 @@ impl<'a> Lowering<'a, '_> {
         one: One<'_, 'a, Self, T>,
     ) -> Option<Vec<Vec<T>>> {
         if let [length, inner @ ..] = lengths {
+            let of_all = match initial {
+                Some(ast::Initial::All(value, _)) => Some(&**value),
+                other => other,
+            };
             let Some(ast::Initial::Each(values, span)) = initial else {
-                let element = self.initial_elements(initial, inner, of, true, one)?;
+                let element = self.initial_elements(of_all, inner, of, true, one)?;
                 return Some(element.into_iter().map(|values| repeated(&values, *length)).collect());
             };
             let elements: Vec<_> =
@@ -294,6 +298,10 @@ impl<'a> Lowering<'a, '_> {
             return Some(parts);
         }
         match (of, initial) {
+            (_, Some(ast::Initial::All(_, span))) => {
+                let help = "`{e for all}` is the value of all elements of an array".to_string();
+                self.none(*span, "expected the value of something that is no array", Some(help))
+            }
             (Of::Value(_, _), Some(ast::Initial::Each(values, span))) => {
                 self.as_many(values.len(), None, *span)?;
                 None

@@ -269,7 +269,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Declarator { name, lengths, initial, span: self.since(name.span) })
     }
 
-    /// The value that a variable is declared with: `e`, or `{e, …}`, perhaps with braces inside.
+    /// The value that a variable is declared with: `e`, `{e, …}` or `{e for all}`, perhaps with braces inside.
     fn initial(&mut self) -> Parse<Initial<'a>> {
         if self.at("[") {
             let help = "the elements of an array stand in braces: write `= {1, 2, 3}`".to_string();
@@ -279,7 +279,17 @@ impl<'a> Parser<'a, '_> {
             return Ok(Initial::One(self.expression()?));
         }
         let start = self.advance().span;
-        let values = self.nested(|parser| parser.list(Self::initial))?;
+        let mut values = self.nested(|parser| parser.list(Self::initial))?;
+        if self.word(self.peek()) == "for" && self.word(self.ahead(1)) == "all" {
+            if values.len() > 1 {
+                let help = "`for all` stands after one value: `= {0 for all}`".to_string();
+                self.unexpected_with("`}`", Some(help));
+            }
+            self.advance();
+            self.advance();
+            self.expect("}")?;
+            return Ok(Initial::All(Box::new(values.remove(0)), self.since(start)));
+        }
         self.expect_operator_or("}")?;
         Ok(Initial::Each(values, self.since(start)))
     }

@@ -89,10 +89,34 @@ fn values_of_arrays() {
         &program("0..3 s", "s = 1; 0..3 l[2] = {s, s + 1}; s = l[1] + l[0];"),
         &program("0..3 s", "s = 1; 0..3 l[2]; l[0], l[1] = s, s + 1; s = l[1] + l[0];"),
     );
+    same(
+        &program("0..3 s", "s = 1; 0..1 l[2] = {* for all}; s = l[1] + 2 * l[0];"),
+        &program("0..3 s", "s = 1; 0..1 l[2] = {*, *}; s = l[1] + 2 * l[0];"),
+    );
     let text = "shared bool a[3] = {true, *, false}; shared 0..9 b[2] = {7, 2 + 1}; thread p { a[0] = a[1] && b[0] == 1; }";
     let program = good(text);
     assert_eq!(program.shared[0].initial, [Some(1), None, Some(0)]);
     assert_eq!(program.shared[1].initial, [Some(7), Some(3)]);
+    let initial = |declarations: &str| {
+        let text = format!("{declarations} thread p {{ skip; }}");
+        let program = crate::aw::parse(text.as_bytes()).program.expect("a program");
+        program.shared.iter().flat_map(|variable| variable.initial.clone()).collect::<Vec<_>>()
+    };
+    let five = Some(5);
+    assert_eq!(initial("shared 0..9 a[3] = {2 + 3 for all};"), [five; 3]);
+    assert_eq!(initial("shared 0..9 a[2] = {* for all};"), [None; 2]);
+    assert_eq!(initial("shared 0..9 a[2][2] = {5 for all};"), [five; 4]);
+    assert_eq!(initial("shared 0..9 a[2][2] = {{1, 2} for all};"), [Some(1), Some(2), Some(1), Some(2)]);
+    assert_eq!(initial("shared 0..9 a[2][2] = {{5 for all}, {1, 2}};"), [five, five, Some(1), Some(2)]);
+    assert_eq!(
+        initial("struct S { 0..9 n; bool b[2]; } shared S s[2] = {{5, {true for all}} for all};"),
+        [five, five, Some(1), Some(1), Some(1), Some(1)]
+    );
+    assert_eq!(
+        initial("const all = 1; shared 0..9 for, a[2] = {all for all};"),
+        [Some(0), Some(1), Some(1)],
+        "these are names elsewhere"
+    );
 }
 
 #[test]
@@ -200,6 +224,14 @@ fn what_is_wrong_with_them() {
     assert_snapshot!(body("int l = {1};"), @"
     3:9: expected one value, found values in braces
       values in braces are those of an array: `int a[2] = {1, 2};`
+    ");
+    assert_snapshot!(body("int l = {1 for all};"), @"
+    3:9: expected the value of something that is no array
+      `{e for all}` is the value of all elements of an array
+    ");
+    assert_snapshot!(body("int l[2] = {1, 2 for all};"), @"
+    3:18: expected `}`, found `for`
+      `for all` stands after one value: `= {0 for all}`
     ");
     assert_snapshot!(body("x = cas(x, 0, 1);"), @"
     3:1: expected a number for the result, found a Boolean
