@@ -73,7 +73,7 @@ use threads::{Alike, Start};
 /// The address of slot 0.
 pub const ADDRESSES: Value = 1 << 40;
 
-/// The value of a pointer that was never given one, if [nobody sees it](unseen): no object is there, nor near it.
+/// The value of a pointer that was never given one, if nobody sees it (`unseen.rs`): no object is there, nor near it.
 pub const INDETERMINATE: Value = ADDRESSES / 2;
 
 /// The address of the first function.
