@@ -13,9 +13,9 @@
 
 use crate::irrelevant::is_partial;
 use crate::marks::Marks;
-use crate::slice::{before_errors, settle};
+use crate::slice::{before_errors, open, settle};
 use crate::strict::is_beyond;
-use allways_model::program::{Binary, Expr, Op, Place, ProcedureId, Program, Slot, Span, Target, Unary};
+use allways_model::program::{Binary, Expr, Op, Place, ProcedureId, Program, Slot, Span, Target};
 use std::collections::HashSet;
 
 /// Forgets what is not part of the outline of a program; nothing if it does what is not looked at. Shared variables of these names
@@ -155,7 +155,9 @@ fn keep_partial(kept: &mut Marks, here: ProcedureId, expr: &Expr) {
 fn forget(kept: &Marks, here: ProcedureId, op: &mut Op) {
     match op {
         Op::Guard(condition, _) if !kept.has_all(here, condition) => {
-            *condition = open(kept, here, condition);
+            *condition = open(kept, here, condition, &|part| {
+                tested(kept, here, part).map_or_else(either, |value| and_then(value, either()))
+            });
         }
         Op::Assign(places, values, constraint) => {
             if constraint.as_ref().is_some_and(|constraint| !kept.has_all(here, constraint)) {
@@ -239,23 +241,5 @@ fn tested(kept: &Marks, here: ProcedureId, expr: &Expr) -> Option<Expr> {
             both(tested(kept, here, condition), ways)
         }
         _ => None,
-    }
-}
-
-/// A condition in which what depends on forgotten variables may be true or false.
-fn open(kept: &Marks, here: ProcedureId, condition: &Expr) -> Expr {
-    if kept.has_all(here, condition) {
-        return condition.clone();
-    }
-    match condition {
-        Expr::Unary(Unary::Not, part) => match open(kept, here, part) {
-            Expr::Choose(low, high) => Expr::Choose(low, high),
-            part => Expr::Unary(Unary::Not, Box::new(part)),
-        },
-        Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, span) => {
-            let (left, right) = (open(kept, here, left), open(kept, here, right));
-            Expr::Binary(*operator, Box::new(left), Box::new(right), *span)
-        }
-        _ => tested(kept, here, condition).map_or_else(either, |value| and_then(value, either())),
     }
 }

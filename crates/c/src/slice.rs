@@ -171,7 +171,7 @@ fn may_fail(values: &Values<'_>, at: LocationId, expr: &Expr) -> bool {
 fn forget(kept: &Marks, here: ProcedureId, op: &mut Op) -> bool {
     match op {
         Op::Guard(condition, wanted) if !kept.has_all(here, condition) => {
-            let (weaker, wanted) = (open(kept, here, condition), *wanted);
+            let (weaker, wanted) = (open(kept, here, condition, &|_| Expr::Choose(0, 1)), *wanted);
             *op = if matches!(weaker, Expr::Choose(..)) { Op::Skip } else { Op::Guard(weaker, wanted) };
             true
         }
@@ -197,21 +197,21 @@ fn forget(kept: &Marks, here: ProcedureId, op: &mut Op) -> bool {
     }
 }
 
-/// A condition in which what depends on forgotten variables may be true or false.
-fn open(kept: &Marks, here: ProcedureId, condition: &Expr) -> Expr {
+/// A condition in which what depends on forgotten variables may be true or false, as far as `left` says.
+pub fn open(kept: &Marks, here: ProcedureId, condition: &Expr, left: &impl Fn(&Expr) -> Expr) -> Expr {
     if kept.has_all(here, condition) {
         return condition.clone();
     }
+    let part = |part: &Expr| open(kept, here, part, left);
     match condition {
-        Expr::Unary(Unary::Not, part) => match open(kept, here, part) {
+        Expr::Unary(Unary::Not, negated) => match part(negated) {
             Expr::Choose(low, high) => Expr::Choose(low, high),
-            part => Expr::Unary(Unary::Not, Box::new(part)),
+            negated => Expr::Unary(Unary::Not, Box::new(negated)),
         },
-        Expr::Binary(operator @ (Binary::And | Binary::Or), left, right, span) => {
-            let (left, right) = (open(kept, here, left), open(kept, here, right));
-            Expr::Binary(*operator, Box::new(left), Box::new(right), *span)
+        Expr::Binary(operator @ (Binary::And | Binary::Or), one, other, span) => {
+            Expr::Binary(*operator, Box::new(part(one)), Box::new(part(other)), *span)
         }
-        _ => Expr::Choose(0, 1),
+        _ => left(condition),
     }
 }
 
