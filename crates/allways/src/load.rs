@@ -20,7 +20,7 @@ use allways_model::notation::show_pattern;
 use allways_model::program::{Op, Program, Span};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
-use allways_model::task::{Model, Source, Task};
+use allways_model::task::{Abstraction, Model, Source, Task};
 use allways_model::threads::{Counts, NoSuchThreads};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -373,7 +373,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let mut may_not_create = false;
     let mut allocates = None;
     let (mut weak, mut given, mut exact) = (None, None, None);
-    let (mut coarse, mut bounded, mut part, mut locks) = (None, None, None, None);
+    let mut abstractions = Vec::new();
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
@@ -383,10 +383,13 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
             given = lowered.given_here;
             assumed = lowered.assumed;
             exact = lowered.exact;
-            coarse = lowered.coarse;
-            bounded = lowered.bounded;
-            part = lowered.part;
-            locks = lowered.locks;
+            let of_kinds = [
+                (Abstraction::Coarse, lowered.coarse),
+                (Abstraction::Formulas, lowered.bounded),
+                (Abstraction::Part, lowered.part),
+                (Abstraction::Locks, lowered.locks),
+            ];
+            abstractions.extend(of_kinds.into_iter().filter_map(|(kind, program)| Some((kind, program?))));
             (Some(lowered.program), lowered.externals, lowered.widened)
         }
         Err(errors) => {
@@ -431,15 +434,9 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         let model = Model::Program(Arc::new(program));
         loaded.task.exact = Some(Box::new(Task { model, widened: None, ..loaded.task.clone() }));
     }
-    let about = |program: Program, task: &Task| {
-        let model = Model::Program(Arc::new(program));
-        let task = task.clone();
-        Box::new(Task { model, exact: None, coarse: None, bounded: None, part: None, locks: None, ..task })
-    };
-    loaded.task.coarse = coarse.map(|program| about(program, &loaded.task));
-    loaded.task.bounded = bounded.map(|program| about(program, &loaded.task));
-    loaded.task.part = part.map(|program| about(program, &loaded.task));
-    loaded.task.locks = locks.map(|program| about(program, &loaded.task));
+    for (kind, program) in abstractions {
+        loaded.task.abstract_by(kind, program);
+    }
     if let Some((span, order)) = weak.filter(|_| !sequentially_consistent) {
         loaded.task.narrowed = Some(format!(
             "it is safe under sequential consistency, but line {} uses {order}, and weak memory is not modelled \

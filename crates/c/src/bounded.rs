@@ -10,7 +10,6 @@
 //! of which only proofs are asked.
 
 use crate::bounds::{Ranges, range_of};
-use crate::choices::each_expr;
 use crate::values::Values;
 use allways_model::program::{
     Expr, LocationId, Op, ProcedureId, Program, Slot, Target, Type, Unary, Value, Variable,
@@ -140,7 +139,7 @@ fn unwrap(program: &mut Program, values: &Values<'_>) -> bool {
     for (number, location) in program.locations.iter_mut().enumerate() {
         let here = location.procedure;
         for edge in &mut location.edges {
-            each_expr(&mut edge.op, &mut |expr| {
+            edge.op.rewrite(&mut |expr| {
                 if let Expr::Unary(Unary::Wrap(machine), part) = expr
                     && is_within(types.of(here, part), machine.bounds())
                 {

@@ -92,52 +92,9 @@ pub fn are_few(program: &Program) -> bool {
     few
 }
 
-/// Calls a function with all expressions of a step, parts first.
-pub fn each_expr(op: &mut Op, see: &mut dyn FnMut(&mut Expr)) {
-    let (places, values): (&mut [Place], &mut [Expr]) = match op {
-        Op::Assign(places, values, constraint) => {
-            constraint.iter_mut().for_each(|expr| each_part(expr, see));
-            (places, values)
-        }
-        Op::Call(_, values, places) => (places, values),
-        Op::Return(values) | Op::Spawn(_, values) => (&mut [], values),
-        Op::Guard(expr, _) | Op::Assert(expr) => (&mut [], std::slice::from_mut(expr)),
-        Op::Acquire(lock) | Op::Release(lock) => {
-            (&mut [], lock.element.as_mut().map_or(&mut [], |(_, index)| std::slice::from_mut(index)))
-        }
-        _ => (&mut [], &mut []),
-    };
-    values.iter_mut().for_each(|expr| each_part(expr, see));
-    for place in places {
-        if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &mut place.target {
-            each_part(index, see);
-        }
-    }
-}
-
-/// Calls a function with all parts of an expression, the inner ones first.
-pub fn each_part(expr: &mut Expr, see: &mut dyn FnMut(&mut Expr)) {
-    match expr {
-        Expr::SharedElement(_, _, part, _) | Expr::LocalElement(_, _, part, _) | Expr::Unary(_, part) => {
-            each_part(part, see);
-        }
-        Expr::Binary(_, left, right, _) => {
-            each_part(left, see);
-            each_part(right, see);
-        }
-        Expr::If(condition, then, other) => {
-            each_part(condition, see);
-            each_part(then, see);
-            each_part(other, see);
-        }
-        _ => {}
-    }
-    see(expr);
-}
-
 /// Narrows choices that are compared at once with a constant, or brought into a range.
 fn narrow_at_once(op: &mut Op) {
-    each_expr(op, &mut |expr| {
+    op.rewrite(&mut |expr| {
         if let Some((low, high)) = brought_into(expr) {
             *expr = Expr::Choose(low, high);
         }

@@ -127,7 +127,7 @@ fn renumber(op: &mut Op, numbers: &[Option<Slot>]) {
             *op = Op::Skip;
         }
     }
-    crate::choices::each_expr(op, &mut |expr| match expr {
+    op.rewrite(&mut |expr| match expr {
         Expr::Shared(slot) | Expr::NextShared(slot) | Expr::SharedElement(slot, ..) => new(slot),
         _ => {}
     });

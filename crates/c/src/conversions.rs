@@ -4,7 +4,6 @@
 //! afterwards. Without the conversion its value is a copy, and copies are followed further than what is computed.
 
 use crate::bounds::Ranges;
-use crate::choices::each_expr;
 use allways_model::program::{Expr, Program, Unary};
 
 /// Takes out the conversions of variables that change nothing.
@@ -14,7 +13,7 @@ pub fn forget(program: &mut Program) {
     for location in &mut program.locations {
         let here = location.procedure;
         for edge in &mut location.edges {
-            each_expr(&mut edge.op, &mut |expr| {
+            edge.op.rewrite(&mut |expr| {
                 let Expr::Unary(Unary::Wrap(machine), part) = expr else { return };
                 let variable = matches!(
                     **part,

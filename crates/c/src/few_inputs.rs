@@ -82,7 +82,7 @@ fn count(program: &mut Program, here: LocationId, index: usize, (chosen, most): 
 
 /// One value for each choice.
 fn settle(value: &mut Expr) {
-    crate::choices::each_part(value, &mut |part| {
+    value.rewrite(&mut |part| {
         if let Expr::Choose(low, high) = *part {
             *part = Expr::Constant(0.clamp(low, high));
         }

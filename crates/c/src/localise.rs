@@ -5,7 +5,6 @@
 //! it is dead, and states that differ in it are one. Names in traces would change, so this is for programs of which only
 //! proofs are asked.
 
-use crate::choices::each_expr;
 use allways_model::program::expression::OPEN;
 use allways_model::program::{Count, Expr, Op, ProcedureId, Program, Slot, Target, Type, Variable};
 
@@ -68,7 +67,7 @@ pub fn localise(program: &mut Program) {
         let inside = |slot: Slot| (old..old + slots).contains(&slot);
         for location in program.locations.iter_mut().filter(|location| location.procedure == body) {
             for edge in &mut location.edges {
-                each_expr(&mut edge.op, &mut |expr| match expr {
+                edge.op.rewrite(&mut |expr| match expr {
                     Expr::Shared(slot) if inside(*slot) => *expr = Expr::Local(*slot - old + new),
                     Expr::NextShared(slot) if inside(*slot) => *expr = Expr::NextLocal(*slot - old + new),
                     Expr::SharedElement(slot, length, index, span) if inside(*slot) => {

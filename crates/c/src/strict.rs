@@ -7,7 +7,6 @@
 //!
 //! Invariant: a run of the program that stays within what is followed is one of the result, and one that leaves it goes wrong.
 
-use crate::choices::each_expr;
 use allways_model::program::{Binary, Expr, Op, Place, Program, Target, Value};
 
 /// Goes wrong where the program is not followed; says whether there are such places.
@@ -18,7 +17,7 @@ pub fn go_wrong_beyond(program: &mut Program) -> bool {
             edge.op = Op::Error;
             found = true;
         }
-        each_expr(&mut edge.op, &mut |expr| match expr {
+        edge.op.rewrite(&mut |expr| match expr {
             Expr::SharedElement(_, length, index, _) | Expr::LocalElement(_, length, index, _) => {
                 found |= index_alone(index, *length);
             }

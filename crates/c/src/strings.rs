@@ -5,7 +5,6 @@
 //! calls. Where the standard leaves a choice, they make those of the implementations there are: what is unequal differs by 1, or
 //! by the difference of its characters.
 
-use crate::choices::each_expr;
 use crate::sema::{self, CError};
 use crate::source::LineMap;
 use crate::typed::{DataModel, FunctionId, Unit};
@@ -102,7 +101,7 @@ pub fn analyse(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec
 /// Gives a step the place of the call that it belongs to.
 pub fn move_to(edge: &mut Edge, span: Span) {
     edge.span = span;
-    each_expr(&mut edge.op, &mut |expr| {
+    edge.op.rewrite(&mut |expr| {
         if let Expr::SharedElement(.., place) | Expr::LocalElement(.., place) | Expr::Binary(.., place) = expr
         {
             *place = span;

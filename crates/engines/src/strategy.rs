@@ -171,8 +171,8 @@ pub enum Strategy {
     Part,
     /// Proofs of locks and what they protect, if that is asked.
     Locks,
-    /// On the bounded task, if there is one: a proof, or why there is none.
-    Bounded(Box<Strategy>),
+    /// On the task for formulas, if there is one: a proof, or why there is none.
+    Formulas(Box<Strategy>),
     /// Not if integers take ever new values: what lists states comes to no end then.
     UnlessGrowing(Box<Strategy>),
     /// If a limit of the program was hit, perhaps in states that no run reaches: forgets that, and looks again.
@@ -231,8 +231,8 @@ impl Strategy {
         let info = engine.info();
         let by_formulas = info.takes == Takes::Programs && info.settings.contains(&Setting::Solver);
         match info.threads {
-            Threads::AsStated if by_formulas && forms.abstraction(Abstraction::Bounded).is_some() => {
-                Strategy::Then(vec![Strategy::Bounded(Box::new(run())).tried(), Strategy::Run(engine)])
+            Threads::AsStated if by_formulas && forms.abstraction(Abstraction::Formulas).is_some() => {
+                Strategy::Then(vec![Strategy::Formulas(Box::new(run())).tried(), Strategy::Run(engine)])
             }
             Threads::AsStated => Strategy::Run(engine),
             Threads::FixedOrAny if !forms.question().bounded() => {
@@ -290,9 +290,9 @@ impl Strategy {
                 let locks = forms.abstraction(Abstraction::Locks)?;
                 prove(Abstraction::Locks, &locks, &by_locks(&locks), &budget.within(LOCKS_BUDGET))
             }
-            Strategy::Bounded(strategy) => {
-                let outcome = strategy.run(&forms.abstraction(Abstraction::Bounded)?, budget)?;
-                let abstraction = Some(Abstraction::Bounded);
+            Strategy::Formulas(strategy) => {
+                let outcome = strategy.run(&forms.abstraction(Abstraction::Formulas)?, budget)?;
+                let abstraction = Some(Abstraction::Formulas);
                 (!matches!(outcome.verdict, Verdict::Unsafe(_))).then_some(Outcome { abstraction, ..outcome })
             }
             Strategy::UnlessGrowing(strategy) => match growing(forms, &budget.within(GROWTH_BUDGET)) {
@@ -578,10 +578,10 @@ pub fn safety(forms: &Forms) -> Strategy {
     if by_solver {
         let views = Strategy::Run(&Views).certified();
         let predicates = Strategy::Run(&Predicates).certified();
-        let (views, predicates) = match task.bounded.is_some() {
+        let (views, predicates) = match task.abstraction(Abstraction::Formulas).is_some() {
             true => {
-                let of_bounded = Strategy::Bounded(Box::new(predicates.clone())).tried();
-                (Strategy::Bounded(Box::new(views)), Strategy::Then(vec![of_bounded, predicates]))
+                let of_formulas = Strategy::Formulas(Box::new(predicates.clone())).tried();
+                (Strategy::Formulas(Box::new(views)), Strategy::Then(vec![of_formulas, predicates]))
             }
             false => (views, predicates),
         };
@@ -589,10 +589,10 @@ pub fn safety(forms: &Forms) -> Strategy {
         lanes.push((VIEWS_HEAD_START, behind(Strategy::Coarse)));
         lanes.push((PREDICATES_HEAD_START, predicates.tried()));
     }
-    if !question.bounded() && !deadlock && task.part.is_some() {
+    if !question.bounded() && !deadlock && task.abstraction(Abstraction::Part).is_some() {
         lanes.push((PART_HEAD_START, behind(Strategy::Part)));
     }
-    if !question.bounded() && !deadlock && task.locks.is_some() {
+    if !question.bounded() && !deadlock && task.abstraction(Abstraction::Locks).is_some() {
         lanes.push((LOCKS_HEAD_START, Strategy::Locks));
     }
     if !question.bounded() && task.program().is_some_and(|program| has_wide_inputs(program)) {

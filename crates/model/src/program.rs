@@ -299,6 +299,26 @@ impl Op {
         indices.chain(values).chain(one)
     }
 
+    /// Calls a function with all expressions of the step and their parts, the inner ones first.
+    pub fn rewrite(&mut self, with: &mut dyn FnMut(&mut Expr)) {
+        let (places, values, one): (&mut [Place], &mut [Expr], Option<&mut Expr>) = match self {
+            Op::Assign(places, values, constraint) => (places, values, constraint.as_mut()),
+            Op::Call(_, values, places) => (places, values, None),
+            Op::Return(values) | Op::Spawn(_, values) => (&mut [], values, None),
+            Op::Guard(expr, _) | Op::Assert(expr) => (&mut [], &mut [], Some(expr)),
+            Op::Acquire(lock) | Op::Release(lock) => {
+                (&mut [], &mut [], lock.element.as_mut().map(|(_, index)| index))
+            }
+            _ => (&mut [], &mut [], None),
+        };
+        for place in places {
+            if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &mut place.target {
+                index.rewrite(with);
+            }
+        }
+        values.iter_mut().chain(one).for_each(|expr| expr.rewrite(with));
+    }
+
     /// Calls a function with the shared slots that the step may access: the first, how many, and whether it writes them.
     pub fn shared_accesses(&self, see: &mut dyn FnMut(Slot, usize, bool)) {
         for expr in self.expressions() {

@@ -33,17 +33,8 @@ pub struct Task {
     pub widened: Option<String>,
     /// The same question about a model that stops where this one may do more, so that its counterexamples are real.
     pub exact: Option<Box<Task>>,
-    /// The same question about a model that may do more and has less data, so that its proofs are real. Not for deadlocks.
-    pub coarse: Option<Box<Task>>,
-    /// The same question about a model whose data is bounded more closely and that goes wrong where it is not, so that its proofs are
-    /// real. Not for deadlocks.
-    pub bounded: Option<Box<Task>>,
-    /// The same question about the part of the model that decides it, with any number of threads where there are many, so that its
-    /// proofs are real. Not for deadlocks.
-    pub part: Option<Box<Task>>,
-    /// The same question about locks and what they protect, if it is one about data races, so that its proofs are real. Not for
-    /// deadlocks.
-    pub locks: Option<Box<Task>>,
+    /// The same question about models that may do more, so that their proofs are real; one of each kind. Not for deadlocks.
+    pub abstractions: Vec<(Abstraction, Task)>,
     /// Why what it was read from may do more than the model, so that a proof says less than it seems to.
     pub narrowed: Option<String>,
 }
@@ -85,20 +76,21 @@ const FEW_VALUES: u64 = 1 << 16;
 /// A task beside a task, of which only proofs count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Abstraction {
-    /// [`Task::coarse`].
+    /// It has less data.
     Coarse,
-    /// [`Task::bounded`].
-    Bounded,
-    /// [`Task::part`].
+    /// What formulas can say: threads without procedures and events, and data that is bounded more closely. It goes wrong where a
+    /// bound does not hold.
+    Formulas,
+    /// The part of the model that decides the question, with any number of threads where there are many.
     Part,
-    /// [`Task::locks`].
+    /// Locks and what they protect, if the question is one about data races.
     Locks,
 }
 
 impl Abstraction {
     /// All of them.
     pub const ALL: [Abstraction; 4] =
-        [Abstraction::Coarse, Abstraction::Bounded, Abstraction::Part, Abstraction::Locks];
+        [Abstraction::Coarse, Abstraction::Formulas, Abstraction::Part, Abstraction::Locks];
 }
 
 /// Which numbers of threads an engine is asked about.
@@ -124,10 +116,7 @@ impl Task {
             source,
             widened: None,
             exact: None,
-            coarse: None,
-            bounded: None,
-            part: None,
-            locks: None,
+            abstractions: Vec::new(),
             narrowed: None,
         }
     }
@@ -147,12 +136,14 @@ impl Task {
 
     /// The task of this kind beside it, if there is one.
     pub fn abstraction(&self, kind: Abstraction) -> Option<&Task> {
-        match kind {
-            Abstraction::Coarse => self.coarse.as_deref(),
-            Abstraction::Bounded => self.bounded.as_deref(),
-            Abstraction::Part => self.part.as_deref(),
-            Abstraction::Locks => self.locks.as_deref(),
-        }
+        self.abstractions.iter().find(|(of, _)| *of == kind).map(|(_, task)| task)
+    }
+
+    /// Adds a task of this kind, about a program.
+    pub fn abstract_by(&mut self, kind: Abstraction, program: Program) {
+        let model = Model::Program(Arc::new(program));
+        let task = Task { model, exact: None, abstractions: Vec::new(), ..self.clone() };
+        self.abstractions.push((kind, task));
     }
 
     /// Whether there may be any number of threads: of a program, because it says so, or creates them.
@@ -182,8 +173,7 @@ impl Task {
 
     fn has_variable(&self, of: impl Fn(Type) -> bool) -> bool {
         let Some(program) = self.program() else { return false };
-        let bodies = program.templates.iter().map(|template| &program.procedures[template.body]);
-        let locals = bodies.flat_map(|body| &body.locals);
+        let locals = program.procedures.iter().flat_map(|procedure| &procedure.locals);
         program.shared.iter().chain(locals).any(|variable| of(variable.ty))
     }
 

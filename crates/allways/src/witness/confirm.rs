@@ -107,7 +107,7 @@ impl Target<'_> {
             other => other.clone(),
         };
         let exact = task.exact.as_ref().map(|exact| Box::new(self.only_there(exact)));
-        Task { model, exact, coarse: None, bounded: None, part: None, locks: None, ..task.clone() }
+        Task { model, exact, abstractions: Vec::new(), ..task.clone() }
     }
 
     fn program(&self, program: &Program) -> Program {

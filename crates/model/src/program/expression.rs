@@ -288,6 +288,26 @@ impl Expr {
             | Expr::At(_) => {}
         }
     }
+
+    /// Calls a function with all parts of this expression, the inner ones first, and then with itself.
+    pub fn rewrite(&mut self, with: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Expr::SharedElement(_, _, part, _) | Expr::LocalElement(_, _, part, _) | Expr::Unary(_, part) => {
+                part.rewrite(with);
+            }
+            Expr::Binary(_, left, right, _) => {
+                left.rewrite(with);
+                right.rewrite(with);
+            }
+            Expr::If(condition, then, other) => {
+                condition.rewrite(with);
+                then.rewrite(with);
+                other.rewrite(with);
+            }
+            _ => {}
+        }
+        with(self);
+    }
 }
 
 /// The value of an index that must be less than a length.

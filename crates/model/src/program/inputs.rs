@@ -7,7 +7,7 @@
 //! Invariant: every run of that program is a run of the program itself, since values that a choice does not have are never
 //! given to it. So what goes wrong with given inputs goes wrong; a proof with given inputs is none.
 
-use super::{Edge, Expr, LockPlace, Op, Place, Program, Slot, Target, Value};
+use super::{Edge, Expr, Op, Program, Slot, Value};
 use std::collections::BTreeMap;
 
 /// Values of inputs.
@@ -106,43 +106,9 @@ pub fn each_choice(program: &mut Program, see: &mut dyn FnMut(&mut Expr)) {
 }
 
 fn each_of_step(op: &mut Op, see: &mut dyn FnMut(&mut Expr)) {
-    let in_place = |place: &mut Place, see: &mut dyn FnMut(&mut Expr)| {
-        if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &mut place.target {
-            each_part(index, see);
+    op.rewrite(&mut |part| {
+        if let Expr::Choose(..) = part {
+            see(part);
         }
-    };
-    match op {
-        Op::Assign(places, values, constraint) => {
-            places.iter_mut().for_each(|place| in_place(place, see));
-            values.iter_mut().chain(constraint).for_each(|expr| each_part(expr, see));
-        }
-        Op::Call(_, values, places) => {
-            places.iter_mut().for_each(|place| in_place(place, see));
-            values.iter_mut().for_each(|expr| each_part(expr, see));
-        }
-        Op::Return(values) | Op::Spawn(_, values) => values.iter_mut().for_each(|expr| each_part(expr, see)),
-        Op::Guard(expr, _) | Op::Assert(expr) => each_part(expr, see),
-        Op::Acquire(LockPlace { element: Some((_, index)), .. })
-        | Op::Release(LockPlace { element: Some((_, index)), .. }) => each_part(index, see),
-        _ => {}
-    }
-}
-
-fn each_part(expr: &mut Expr, see: &mut dyn FnMut(&mut Expr)) {
-    match expr {
-        Expr::Choose(..) => see(expr),
-        Expr::SharedElement(_, _, part, _) | Expr::LocalElement(_, _, part, _) | Expr::Unary(_, part) => {
-            each_part(part, see);
-        }
-        Expr::Binary(_, left, right, _) => {
-            each_part(left, see);
-            each_part(right, see);
-        }
-        Expr::If(condition, then, other) => {
-            each_part(condition, see);
-            each_part(then, see);
-            each_part(other, see);
-        }
-        _ => {}
-    }
+    });
 }
