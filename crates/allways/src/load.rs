@@ -17,6 +17,7 @@ use allways_lang::diagnostic::{Diagnostic, Diagnostics, Severity, line_column};
 use allways_lang::{aw, bp, pds, spec, tts};
 use allways_model::encoding::NoEncoding;
 use allways_model::notation::show_pattern;
+use allways_model::program::inline::inline;
 use allways_model::program::{Op, Program, Span};
 use allways_model::property::{Pattern, Property};
 use allways_model::pushdown::{EMPTY, Explicit, Pushdown};
@@ -318,7 +319,13 @@ fn read_program(
     if let Some(program) = &program {
         threads.threads(program, 1)?;
     }
-    reading.loaded(program, diagnostics, |program| Model::Program(Arc::new(program)))
+    let mut loaded = reading.loaded(program, diagnostics, |program| Model::Program(Arc::new(program)))?;
+    if loaded.task.has_wide_values()
+        && let Some(program) = loaded.task.program().and_then(|program| inline(program))
+    {
+        loaded.task.abstract_by(Abstraction::Formulas, program);
+    }
+    Ok(loaded)
 }
 
 /// How many places of a C program that are not followed are named.

@@ -235,14 +235,60 @@ fn large_numbers() {
 fn what_views_cannot_speak_of() {
     let folder = folder("not-views");
     let cases = [
-        ("proc f() { skip; } shared int x; thread p { x = x + 1; f(); }", "a procedure"),
-        ("event e; shared int x; thread p { wait e; x = 1; } thread q { broadcast e; }", "an event"),
+        ("shared int x; proc f() { x = x + 1; if (x < 5) { f(); } } thread p { f(); }", "a procedure"),
         ("shared int x; thread p { atomic { while (x < 9999) { x = x + 1; } } }", "an atomic section"),
     ];
     for (index, (text, what)) in cases.into_iter().enumerate() {
         let file = file(&folder, &format!("{index}.aw"), text);
         unknown(&allways(&format!("check --quiet {file} --engine views")), what);
     }
+}
+
+/// Procedures and events are taken out first.
+#[test]
+fn what_is_inlined_is_proved() {
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("inlined");
+    let lock = "shared int serving, next; proc take(): int { atomic { next = next + 1; return next - 1; } }
+                proc enter() { int mine; mine = take(); await serving == mine; }
+                thread p[*] { loop { enter(); crit: skip; serving = serving + 1; } } never at(crit) >= 2;";
+    let event = "event e; shared int x; thread p { wait e; assert x > 0; } thread q { loop { x = x + 1; broadcast e; } }";
+    for (index, text) in [lock, event].into_iter().enumerate() {
+        let program = file(&folder, &format!("{index}.aw"), text);
+        let proof = folder.join("proof").display().to_string();
+        let run = allways(&format!("check {program} --engine views --evidence {proof} --json"));
+        let json = run.json();
+        assert_eq!((run.code, &json["certified_against"]), (0, &"abstract program".into()), "{run:?}");
+        assert_eq!(allways(&format!("certify {program} {proof}")).code, 0);
+        let wrong = text.replace("next - 1", "next - 2").replace("x > 0", "x > 1");
+        let program = file(&folder, &format!("{index}-wrong.aw"), wrong);
+        assert_eq!(allways(&format!("certify {program} {proof}")).code, 20, "a proof of another program");
+    }
+}
+
+/// Products and quotients of variables: equal operands give equal results, and a little more is known.
+#[test]
+fn what_is_known_of_products() {
+    if !solver("z3") {
+        return;
+    }
+    let folder = folder("products");
+    let cases = [
+        "shared int x, y = 3, area; thread p[*] { x, area = x + 1, (x + 1) * y; } thread q { assert area == x * y; }",
+        "shared int n, price = 7, total; thread p[*] { n, total = n + 1, total + price; } never total != n * price;",
+        "shared int n, price = 7, total; thread q { price = 8; } never n * price != price * n;",
+        "shared int size = 1; thread grow { loop { size = size + 1; } }
+         thread p[*] { int n; n = 100; assert n % size < size && n / size <= n; }",
+    ];
+    for (index, text) in cases.into_iter().enumerate() {
+        let program = file(&folder, &format!("{index}.aw"), text);
+        let run = allways(&format!("check --quiet {program} --timeout 60s"));
+        assert_eq!(run.code, 0, "{text}\n{run:?}");
+    }
+    let wrong = file(&folder, "wrong.aw", cases[0].replace("(x + 1) * y", "(x + 1) * (y - 1)"));
+    assert_eq!(allways(&format!("check --quiet {wrong} --timeout 60s")).code, 10);
 }
 
 /// Products, quotients and threads that are started later: nothing follows from them here, and nothing goes wrong.

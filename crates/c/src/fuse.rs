@@ -9,9 +9,14 @@
 //! that allows a waiting thread to start is moved in the same way: what it is moved over is not of that thread. A thread can be
 //! interrupted before every visible step and at the heads of loops (so that no section runs for ever), and nowhere else.
 //!
+//! In a program of which only proofs are asked, a step is invisible, too, if locks protect whatever it accesses ([`Protected`]): nobody
+//! accesses that between two steps of who holds the lock. So what a thread does from the step in which it takes a lock to the one in
+//! which it gives it back is one step, where nothing else is accessed meanwhile.
+//!
 //! The result has atomic sections where the program had none; sections of the program itself grow by what follows them.
 
 use crate::concurrent::{Concurrent, locations_of};
+use crate::protected::Protected;
 use allways_model::program::{
     Binary, Count, Edge, Expr, Location, LocationId, Op, ProcedureId, Program, Slot, TemplateId, Unary,
 };
@@ -34,7 +39,7 @@ struct Access {
 pub fn fuse(program: &mut Program) {
     let visible = visible_slots(program);
     let main = program.templates.iter().find(|template| template.name == "main").map(|main| main.body);
-    join(program, &|here, op| {
+    join(program, None, &|here, op| {
         let mut sees = false;
         op.shared_accesses(&mut |slot, length, _| sees |= visible[slot..slot + length].contains(&true));
         sees && Some(here) == main
@@ -43,11 +48,12 @@ pub fn fuse(program: &mut Program) {
 
 /// The same in a program of which only proofs are asked.
 pub fn fuse_for_proofs(program: &mut Program) {
-    join(program, &|_, _| false);
+    let protected = Protected::of(program);
+    join(program, protected.as_ref(), &|_, _| false);
 }
 
 /// Joins invisible steps of procedures with the visible ones before them, unless they are to be shown.
-fn join(program: &mut Program, shown: &dyn Fn(ProcedureId, &Op) -> bool) {
+fn join(program: &mut Program, protected: Option<&Protected>, shown: &dyn Fn(ProcedureId, &Op) -> bool) {
     let concurrent = Concurrent::of(program);
     let inside = inside_sections(program);
     let Some(inside) = inside else { return };
@@ -60,7 +66,8 @@ fn join(program: &mut Program, shown: &dyn Fn(ProcedureId, &Op) -> bool) {
             // To stop before a choice where there is nobody else costs nothing, and keeps sections small.
             let alone = concurrent.is_alone(number);
             let stops = here.edges.iter().any(|edge| {
-                concurrent.sees(here.procedure, number, &edge.op)
+                let is_protected = protected.is_some_and(|protected| protected.covers(number, &edge.op));
+                !is_protected && concurrent.sees(here.procedure, number, &edge.op)
                     || shown(here.procedure, &edge.op)
                     || alone && edge.op.ways() > 1
                     || matches!(

@@ -33,6 +33,7 @@ mod outline;
 mod parse;
 pub mod pointers;
 pub mod property;
+mod protected;
 mod races;
 mod ranges;
 pub mod sema;

@@ -376,6 +376,28 @@ impl<'p> Values<'p> {
         })
     }
 
+    /// The locks that a thread holds for certain at a location: the first slots of what is a lock. Nothing if no thread comes there.
+    pub fn locks(&self, location: LocationId) -> Option<BTreeSet<Slot>> {
+        let here = self.at[location.index()].as_ref()?;
+        let locks = here.locks.iter().filter(|&&lock| !self.no_flag[lock]);
+        Some(locks.map(|&lock| self.numbers.slots[lock].0).collect())
+    }
+
+    /// Whether a step can be taken only while nobody holds a lock.
+    pub fn needs_free(&self, location: LocationId, op: &Op, lock: Slot) -> bool {
+        let Some(mut here) = self.now(location) else { return true };
+        let procedure = self.program.locations[location].procedure;
+        let possible = match op {
+            Op::Acquire(taken) => return taken.slot == lock && taken.element.is_none(),
+            Op::Guard(expr, expected) => self.restrict(procedure, expr, *expected, &mut here),
+            Op::Assign(_, _, Some(constraint)) if !speaks_of_next(constraint) => {
+                self.restrict(procedure, constraint, true, &mut here)
+            }
+            _ => true,
+        };
+        !possible || self.slot(&here, lock) == Held { values: Some(Stride::constant(0)), open: false }
+    }
+
     /// What a shared slot holds.
     fn slot(&self, here: &Here, slot: Slot) -> Held {
         here.shared[self.numbers.of[slot]]

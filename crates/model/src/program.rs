@@ -19,6 +19,7 @@
 
 pub mod defined;
 pub mod expression;
+pub mod inline;
 pub mod inputs;
 pub mod numbers;
 pub mod path;
@@ -312,7 +313,8 @@ impl Op {
             _ => (&mut [], &mut [], None),
         };
         for place in places {
-            if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &mut place.target {
+            if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &mut place.target
+            {
                 index.rewrite(with);
             }
         }

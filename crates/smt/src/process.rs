@@ -5,6 +5,7 @@
 //! ends when the [`Process`] does. Variables are declared once: with `:global-declarations` they outlive the group of
 //! assertions in which they first come up.
 
+use crate::function::{Function, LOGIC};
 use crate::solver::{Answer, Failure, Solver};
 use crate::term::{Term, symbol};
 use std::collections::HashSet;
@@ -118,7 +119,8 @@ const MOST_TEXT: usize = 1 << 20;
 impl<'s> Process<'s> {
     /// Starts a solver. `stop` is asked now and then whether to stop waiting for it.
     pub fn start(settings: &Settings, stop: &'s dyn Fn() -> bool) -> Result<Process<'s>, Failure> {
-        let mut process = Process::start_for(settings, "QF_LIA", stop)?;
+        let mut process = Process::start_for(settings, LOGIC, stop)?;
+        Function::ALL.iter().try_for_each(|function| process.tell(&function.declaration()))?;
         process.greet()?;
         Ok(process)
     }
@@ -341,6 +343,7 @@ impl Solver for Process<'_> {
     }
 
     fn assert(&mut self, formula: &Term) -> Result<(), Failure> {
+        formula.facts().iter().try_for_each(|fact| self.tell(&format!("(assert {fact})")))?;
         self.tell(&format!("(assert {formula})"))
     }
 

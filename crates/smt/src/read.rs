@@ -2,6 +2,7 @@
 //!
 //! The text may be hostile: nesting is bounded, sorts are checked, and numbers that do not fit are refused.
 
+use crate::function::Function;
 use crate::term::Term;
 
 /// How deep terms may be nested.
@@ -143,6 +144,9 @@ impl Reader<'_> {
             ("mod", [part, divisor]) if positive(divisor).is_some() => {
                 part.remainder(positive(divisor).unwrap_or(1))
             }
+            (name, [left, right]) if Function::named(name).is_some() => {
+                Term::of(Function::named(name).unwrap_or(Function::Product), left, right)
+            }
             ("ite", [condition, then, other]) => Term::choice(condition, then, other),
             _ => {
                 return Err(self.bad(&format!(
@@ -173,6 +177,7 @@ mod tests {
         for text in [
             "(and (<= |x| |y|) (not (= |x| (+ |y| (- 3)))))",
             "(or (= (mod |x| 2) 0) (<= (div (* (- 2) |a[0]|) 5) (ite (= |x| 0) 1 |y|)))",
+            "(= (<product> |x| |y|) (<shr> |a[0]| |x|))",
             "false",
         ] {
             assert_eq!(read(text).expect(text).to_string(), text);

@@ -3,6 +3,7 @@
 //! A solver keeps a stack of assertions. What it says is believed only for `unsat`, and only by those who ask one whom they
 //! trust; `sat` comes with values that can be looked at. A solver that fails has no answer, and says why.
 
+use crate::function::{Function, LOGIC};
 use crate::term::Term;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -91,11 +92,13 @@ impl Query {
         let mut variables = BTreeSet::new();
         self.formulas.iter().for_each(|formula| formula.variables(&mut variables));
         let title: String = self.title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let mut text = format!("; {title}\n(set-logic QF_LIA)\n(set-info :status unsat)\n");
+        let mut text = format!("; {title}\n(set-logic {LOGIC})\n(set-info :status unsat)\n");
+        Function::ALL.iter().for_each(|function| text += &format!("{}\n", function.declaration()));
         for name in variables {
             let _ = writeln!(text, "(declare-const {} Int)", crate::term::symbol(&name));
         }
-        for formula in &self.formulas {
+        let facts: BTreeSet<Term> = self.formulas.iter().flat_map(Term::facts).collect();
+        for formula in facts.iter().chain(&self.formulas) {
             let _ = writeln!(text, "(assert {formula})");
         }
         text.push_str("(check-sat)\n");

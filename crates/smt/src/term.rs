@@ -1,8 +1,9 @@
-//! Formulas: linear arithmetic over integers, and Boolean connectives.
+//! Formulas: linear arithmetic over integers, [functions](Function) that are not linear, and Boolean connectives.
 //!
 //! All variables are integers. A term is of sort integer or Boolean; the functions below make terms of the right sort out of
 //! terms of the right sort, and simplify only what is constant. Terms share their parts, so copies are cheap.
 
+use crate::function::Function;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub enum Node {
     Quotient(Term, i128),
     /// The remainder for that: never negative.
     Remainder(Term, i128),
+    /// What a function gives for two numbers.
+    Applied(Function, Term, Term),
     /// The second if the first is true, else the third: numbers.
     Choice(Term, Term, Term),
     /// False or true.
@@ -58,7 +61,9 @@ impl Term {
             Node::Choice(condition, then, other) => {
                 condition.size.saturating_add(then.size).saturating_add(other.size)
             }
-            Node::Equal(left, right) | Node::AtMost(left, right) => left.size.saturating_add(right.size),
+            Node::Equal(left, right) | Node::AtMost(left, right) | Node::Applied(_, left, right) => {
+                left.size.saturating_add(right.size)
+            }
         };
         Term { size: below.saturating_add(1), node: Arc::new(node) }
     }
@@ -156,6 +161,73 @@ impl Term {
         Term::new(Node::Remainder(self.clone(), divisor.max(1)))
     }
 
+    /// What a function gives. A product of sums is the sum of products.
+    pub fn of(function: Function, left: &Term, right: &Term) -> Term {
+        match (left.as_number(), right.as_number()) {
+            (Some(one), Some(other)) if function.apply(one, other).is_some() => {
+                Term::number(function.apply(one, other).unwrap_or_default())
+            }
+            (_, Some(factor)) if function == Function::Product => left.times(factor),
+            (Some(factor), _) if function == Function::Product => right.times(factor),
+            _ if function == Function::Product => Term::product(left, right),
+            _ if function.commutes() && right < left => Term::applied(function, right, left),
+            _ => Term::applied(function, left, right),
+        }
+    }
+
+    fn applied(function: Function, left: &Term, right: &Term) -> Term {
+        Term::new(Node::Applied(function, left.clone(), right.clone()))
+    }
+
+    /// A product, with sums and multiples outside of it, and its factors in order: so equal polynomials are mostly equal terms.
+    fn product(left: &Term, right: &Term) -> Term {
+        let (one, other) = (left.summands(), right.summands());
+        if one.len() * other.len() > MOST_PRODUCTS {
+            let (least, most) = if right < left { (right, left) } else { (left, right) };
+            return Term::applied(Function::Product, least, most);
+        }
+        let mut sum = Term::number(0);
+        for (factor, part) in &one {
+            for (times, with) in &other {
+                let Some(factor) = factor.checked_mul(*times) else {
+                    return Term::applied(Function::Product, left, right);
+                };
+                let mut factors: Vec<Term> = part.iter().chain(with).cloned().collect();
+                factors.sort();
+                let product = factors
+                    .into_iter()
+                    .reduce(|product, with| Term::applied(Function::Product, &product, &with));
+                sum = sum.plus(&product.unwrap_or_else(|| Term::number(1)).times(factor));
+            }
+        }
+        sum
+    }
+
+    /// The parts of a sum: how often each counts, and what it is the product of.
+    fn summands(&self) -> Vec<(i128, Vec<Term>)> {
+        match &*self.node {
+            Node::Number(value) => vec![(*value, Vec::new())],
+            Node::Sum(parts) => parts.iter().flat_map(Term::summands).collect(),
+            Node::Times(factor, part) => {
+                let parts = part.summands();
+                match parts.iter().all(|(times, _)| times.checked_mul(*factor).is_some()) {
+                    true => parts.into_iter().map(|(times, factors)| (times * factor, factors)).collect(),
+                    false => vec![(1, vec![self.clone()])],
+                }
+            }
+            _ => vec![(1, self.factors())],
+        }
+    }
+
+    fn factors(&self) -> Vec<Term> {
+        match &*self.node {
+            Node::Applied(Function::Product, left, right) => {
+                left.factors().into_iter().chain(right.factors()).collect()
+            }
+            _ => vec![self.clone()],
+        }
+    }
+
     /// One number or another.
     pub fn choice(condition: &Term, then: &Term, other: &Term) -> Term {
         match condition.as_truth() {
@@ -173,6 +245,11 @@ impl Term {
             _ if self == other => Term::truth(true),
             _ => Term::new(Node::Equal(self.clone(), other.clone())),
         }
+    }
+
+    /// That two formulas are both true, or both false.
+    pub(crate) fn equal_to(&self, other: &Term) -> Term {
+        Term::or([Term::and([self.clone(), other.clone()]), Term::and([self.negation(), other.negation()])])
     }
 
     /// Less or equal.
@@ -247,6 +324,7 @@ impl Term {
             Node::Times(factor, part) => go(part).times(*factor),
             Node::Quotient(part, divisor) => go(part).quotient(*divisor),
             Node::Remainder(part, divisor) => go(part).remainder(*divisor),
+            Node::Applied(function, left, right) => Term::of(*function, &go(left), &go(right)),
             Node::Choice(condition, then, other) => Term::choice(&go(condition), &go(then), &go(other)),
             Node::Not(part) => go(part).negation(),
             Node::And(parts) => Term::and(parts.iter().map(go)),
@@ -256,29 +334,54 @@ impl Term {
         }
     }
 
-    /// Collects the names of the variables.
-    pub fn variables(&self, into: &mut BTreeSet<Arc<str>>) {
+    /// Calls a function with all parts of this term, and with itself.
+    pub fn visit(&self, see: &mut dyn FnMut(&Term)) {
+        see(self);
         match &*self.node {
-            Node::Variable(name) => {
-                into.insert(name.clone());
-            }
-            Node::Number(_) | Node::Truth(_) => {}
+            Node::Variable(_) | Node::Number(_) | Node::Truth(_) => {}
             Node::Sum(parts) | Node::And(parts) | Node::Or(parts) => {
-                parts.iter().for_each(|part| part.variables(into));
+                parts.iter().for_each(|part| part.visit(see));
             }
             Node::Times(_, part) | Node::Quotient(part, _) | Node::Remainder(part, _) | Node::Not(part) => {
-                part.variables(into);
+                part.visit(see);
             }
             Node::Choice(condition, then, other) => {
-                [condition, then, other].into_iter().for_each(|part| part.variables(into));
+                [condition, then, other].into_iter().for_each(|part| part.visit(see));
             }
-            Node::Equal(left, right) | Node::AtMost(left, right) => {
-                left.variables(into);
-                right.variables(into);
+            Node::Equal(left, right) | Node::AtMost(left, right) | Node::Applied(_, left, right) => {
+                left.visit(see);
+                right.visit(see);
             }
         }
     }
+
+    /// Collects the names of the variables.
+    pub fn variables(&self, into: &mut BTreeSet<Arc<str>>) {
+        self.visit(&mut |part| {
+            if let Node::Variable(name) = part.node() {
+                into.insert(name.clone());
+            }
+        });
+    }
+
+    /// What is known of the functions in it; what that speaks of is spoken of in it.
+    pub fn facts(&self) -> Vec<Term> {
+        let mut applied: BTreeSet<Term> = BTreeSet::new();
+        self.visit(&mut |part| {
+            if let Node::Applied(..) = part.node() {
+                applied.insert(part.clone());
+            }
+        });
+        let facts = |term: &Term| match term.node() {
+            Node::Applied(function, left, right) => function.facts(left, right),
+            _ => Vec::new(),
+        };
+        applied.iter().flat_map(facts).collect()
+    }
 }
+
+/// A product of sums with more products is left as it is.
+const MOST_PRODUCTS: usize = 16;
 
 /// A variable as SMT-LIB writes it. Names with a bar or a backslash have no such form; ours have neither.
 pub fn symbol(name: &str) -> String {
@@ -301,6 +404,7 @@ impl fmt::Display for Term {
             Node::Times(factor, part) => write!(f, "(* {} {part})", Term::number(*factor)),
             Node::Quotient(part, divisor) => write!(f, "(div {part} {divisor})"),
             Node::Remainder(part, divisor) => write!(f, "(mod {part} {divisor})"),
+            Node::Applied(function, left, right) => write!(f, "({} {left} {right})", function.name()),
             Node::Choice(condition, then, other) => write!(f, "(ite {condition} {then} {other})"),
             Node::Truth(value) => write!(f, "{value}"),
             Node::Not(part) => write!(f, "(not {part})"),

@@ -383,6 +383,9 @@ fn infix(term: &Term) -> String {
         Node::Times(factor, part) => format!("{factor} · {}", within(part)),
         Node::Quotient(part, divisor) => format!("{} div {divisor}", within(part)),
         Node::Remainder(part, divisor) => format!("{} mod {divisor}", within(part)),
+        Node::Applied(function, left, right) => {
+            format!("{} {} {}", within(left), function.sign(), within(right))
+        }
         Node::Choice(condition, then, other) => {
             format!("if {} then {} else {}", infix(condition), infix(then), infix(other))
         }

@@ -11,8 +11,8 @@ use super::obligations::entry;
 use allways_model::program::{
     Binary, Edge, Expr, LocationId, LockPlace, Op, Place, Program, Span, Target, TemplateId, Type, Unary,
 };
-use allways_smt::Term;
 use allways_smt::term::Node;
+use allways_smt::{Function, Term};
 use std::fmt;
 
 /// A larger term than this is not worked with: parts are shared here, but written out for a solver.
@@ -378,10 +378,7 @@ impl Evaluation<'_> {
             }
             Expr::Binary(operator, left, right, span) => {
                 let (left, right) = (self.value(left, *span)?, self.value(right, *span)?);
-                let (value, wrong) = match apply(*operator, &left.value, &right.value, *span)? {
-                    (Some(value), wrong) => (value, wrong),
-                    (None, wrong) => (self.anything(*operator, &left.value, &right.value), wrong),
-                };
+                let (value, wrong) = apply(*operator, &left.value, &right.value, *span)?;
                 Valued { value, wrong: Term::or([left.wrong, right.wrong, wrong]) }
             }
             Expr::If(condition, then, other) => {
@@ -400,17 +397,6 @@ impl Evaluation<'_> {
             return unsupported("an expression that becomes too large", span);
         }
         Ok(valued)
-    }
-
-    /// A value of which at most this is known: whatever the operator gives, also for operands of 64 bits that are negative.
-    fn anything(&mut self, operator: Binary, left: &Term, right: &Term) -> Term {
-        // No bit is set that a mask without sign has not.
-        let masks = [left, right].map(|operand| operand.as_number().filter(|&mask| mask >= 0));
-        let (low, high) = match (operator, masks) {
-            (Binary::BitAnd, [Some(mask), _] | [_, Some(mask)]) => (0_i128, mask),
-            _ => (-(1_i128 << 126), 1 << 126),
-        };
-        self.between(low, high)
     }
 
     /// A new choice between two numbers.
@@ -495,13 +481,8 @@ impl Evaluation<'_> {
     }
 }
 
-/// As `expression::apply`: the value, if a formula says it, and when there is none because something goes wrong or is not followed.
-fn apply(
-    operator: Binary,
-    left: &Term,
-    right: &Term,
-    span: Span,
-) -> Result<(Option<Term>, Term), Unsupported> {
+/// As `expression::apply`: the value, and when there is none because something goes wrong or is not followed.
+fn apply(operator: Binary, left: &Term, right: &Term, span: Span) -> Result<(Term, Term), Unsupported> {
     let fine = Term::truth(false);
     let value = match operator {
         Binary::Equal => truth(&left.equal(right)),
@@ -512,17 +493,17 @@ fn apply(
         Binary::GreaterEqual => truth(&right.at_most(left)),
         Binary::Plus => left.plus(right),
         Binary::Minus => left.minus(right),
-        Binary::Times => match (left.as_number(), right.as_number()) {
-            (_, Some(factor)) => left.times(factor),
-            (Some(factor), _) => right.times(factor),
-            _ => return Ok((None, fine)),
-        },
+        Binary::Times => Term::of(Function::Product, left, right),
         Binary::Divide | Binary::Remainder => {
             let Some(divisor) = right.as_number() else {
-                return Ok((None, right.equal(&Term::number(0))));
+                let function = match operator {
+                    Binary::Divide => Function::Quotient,
+                    _ => Function::Remainder,
+                };
+                return Ok((Term::of(function, left, right), right.equal(&Term::number(0))));
             };
             if divisor == 0 {
-                return Ok((Some(Term::number(0)), Term::truth(true)));
+                return Ok((Term::number(0), Term::truth(true)));
             }
             // Programs round towards zero, terms round down: so divide what is not negative.
             let (size, negative) = (divisor.saturating_abs(), left.less(&Term::number(0)));
@@ -541,7 +522,12 @@ fn apply(
                 Binary::ShiftLeft => left.times(1 << distance),
                 _ => left.quotient(1 << distance),
             };
-            let value = right.as_number().filter(|distance| (0..=63).contains(distance)).map(shifted);
+            let function = match operator {
+                Binary::ShiftLeft => Function::ShiftLeft,
+                _ => Function::ShiftRight,
+            };
+            let distance = right.as_number().filter(|distance| (0..=63).contains(distance));
+            let value = distance.map_or_else(|| Term::of(function, left, right), shifted);
             let outside = Term::or([right.less(&Term::number(0)), Term::number(64).at_most(right)]);
             return Ok((value, outside));
         }
@@ -551,12 +537,14 @@ fn apply(
                 let power = mask.as_number()?.checked_add(1)?;
                 (power > 0 && power.count_ones() == 1).then(|| term.remainder(power))
             };
-            return Ok((lowest(left, right).or_else(|| lowest(right, left)), fine));
+            let lowest = lowest(left, right).or_else(|| lowest(right, left));
+            lowest.unwrap_or_else(|| Term::of(Function::And, left, right))
         }
-        Binary::BitOr | Binary::BitXor => return Ok((None, fine)),
+        Binary::BitOr => Term::of(Function::Or, left, right),
+        Binary::BitXor => Term::of(Function::Xor, left, right),
         Binary::And | Binary::Or => return unsupported("`&&` or `||` of both sides", span),
     };
-    Ok((Some(value), fine))
+    Ok((value, fine))
 }
 
 /// The value of a property that counts no threads, and when it has none, over shared variables and choices from this number on.

@@ -201,6 +201,7 @@ fn inner(term: &Term, see: &mut dyn FnMut(&Term)) {
     match term.node() {
         Node::Sum(parts) => parts.iter().for_each(|part| inner(part, see)),
         Node::Times(_, part) | Node::Quotient(part, _) | Node::Remainder(part, _) => inner(part, see),
+        Node::Applied(_, left, right) => [left, right].into_iter().for_each(|part| inner(part, see)),
         Node::Choice(condition, then, other) => {
             comparisons(condition, see);
             inner(then, see);

@@ -86,7 +86,9 @@ fn first(term: &Term) -> Option<Term> {
         Node::Times(_, part) | Node::Quotient(part, _) | Node::Remainder(part, _) | Node::Not(part) => {
             first(part)
         }
-        Node::Equal(left, right) | Node::AtMost(left, right) => first(left).or_else(|| first(right)),
+        Node::Equal(left, right) | Node::AtMost(left, right) | Node::Applied(_, left, right) => {
+            first(left).or_else(|| first(right))
+        }
         Node::Choice(condition, then, other) => {
             let inside = [condition, then, other].into_iter().find_map(first);
             inside.or_else(|| Some(term.clone()))
@@ -109,6 +111,7 @@ fn instead(term: &Term, part: &Term, by: &Term) -> Term {
         Node::Times(factor, inner) => go(inner).times(*factor),
         Node::Quotient(inner, divisor) => go(inner).quotient(*divisor),
         Node::Remainder(inner, divisor) => go(inner).remainder(*divisor),
+        Node::Applied(function, left, right) => Term::of(*function, &go(left), &go(right)),
         Node::Choice(condition, then, other) => Term::choice(&go(condition), &go(then), &go(other)),
         Node::Not(inner) => go(inner).negation(),
         Node::And(parts) => Term::and(parts.iter().map(go)),

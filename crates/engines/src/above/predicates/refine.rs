@@ -239,7 +239,9 @@ fn greatest(term: &Term) -> i128 {
         Node::Times(factor, part) => factor.saturating_abs().max(greatest(part)),
         Node::Quotient(part, divisor) | Node::Remainder(part, divisor) => greatest(part).max(*divisor),
         Node::Not(part) => greatest(part),
-        Node::Equal(left, right) | Node::AtMost(left, right) => greatest(left).max(greatest(right)),
+        Node::Equal(left, right) | Node::AtMost(left, right) | Node::Applied(_, left, right) => {
+            greatest(left).max(greatest(right))
+        }
         Node::Choice(condition, then, other) => greatest(condition).max(greatest(then)).max(greatest(other)),
         Node::Variable(_) | Node::Truth(_) => 0,
     }

@@ -4,11 +4,11 @@
 //! and the conditions under which there is none, because something goes wrong. `&&`, `||` and `?:` evaluate only what they
 //! need, so what can go wrong in an operand counts only under the condition that it is evaluated. A choice is a new variable
 //! within bounds. Integers have no end here, so nothing is too large. Products and quotients of two variables, and operations on
-//! bits other than shifts and masks, have any value that they may have.
+//! bits other than shifts and masks, are [functions](Function) of which little is known.
 
 use super::steps::{Known, Unsupported};
 use allways_model::program::{Binary, Expr, Span, Type, Unary, Value};
-use allways_smt::Term;
+use allways_smt::{Function, Term};
 
 /// The values of variables, as terms over what they were when the step began.
 #[derive(Clone, Debug)]
@@ -200,11 +200,7 @@ fn number_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, 
         }
         Expr::Binary(Binary::Times, left, right, _) => {
             let (left, right) = (number(left, scope, notes)?, number(right, scope, notes)?);
-            match (left.as_number(), right.as_number()) {
-                (_, Some(factor)) => left.times(factor),
-                (Some(factor), _) => right.times(factor),
-                _ => notes.choose(-MOST_PRODUCT, MOST_PRODUCT),
-            }
+            Term::of(Function::Product, &left, &right)
         }
         Expr::Binary(operator @ (Binary::Divide | Binary::Remainder), left, right, _) => {
             let (left, right) = (number(left, scope, notes)?, number(right, scope, notes)?);
@@ -212,7 +208,8 @@ fn number_of(expr: &Expr, scope: &Scope<'_>, notes: &mut Notes) -> Result<Term, 
                 Some(divisor) => divide(*operator, &left, divisor, notes),
                 None => {
                     notes.goes_wrong(right.equal(&Term::number(0)));
-                    notes.choose(-MOST_PRODUCT, MOST_PRODUCT)
+                    let rest = *operator == Binary::Remainder;
+                    Term::of(if rest { Function::Remainder } else { Function::Quotient }, &left, &right)
                 }
             }
         }
@@ -252,9 +249,8 @@ fn any_of(known: &[Known], (slot, length): (usize, usize), notes: &mut Notes) ->
 /// Beyond all products of two numbers of 64 bits.
 const MOST_PRODUCT: i128 = 1 << 126;
 
-/// Shifts by a constant and masks of the lowest bits are arithmetic; of the others only bounds are known.
+/// Shifts by a constant and masks of the lowest bits are arithmetic; the others are functions.
 fn bits(operator: Binary, left: &Term, right: &Term, notes: &mut Notes) -> Term {
-    let any = |notes: &mut Notes| notes.choose(-MOST_PRODUCT, MOST_PRODUCT);
     if matches!(operator, Binary::ShiftLeft | Binary::ShiftRight) {
         let within = Term::and([Term::number(0).at_most(right), right.less(&Term::number(64))]);
         if within.as_truth() != Some(true) {
@@ -264,7 +260,8 @@ fn bits(operator: Binary, left: &Term, right: &Term, notes: &mut Notes) -> Term 
         return match right.as_number().filter(|distance| (0..64).contains(distance)) {
             Some(distance) if operator == Binary::ShiftLeft => left.times(1 << distance),
             Some(distance) => left.quotient(1 << distance),
-            None => any(notes),
+            None if operator == Binary::ShiftLeft => Term::of(Function::ShiftLeft, left, right),
+            None => Term::of(Function::ShiftRight, left, right),
         };
     }
     let mask = match (left.as_number(), right.as_number()) {
@@ -274,8 +271,9 @@ fn bits(operator: Binary, left: &Term, right: &Term, notes: &mut Notes) -> Term 
     };
     match (operator, mask) {
         (Binary::BitAnd, Some((term, mask))) if mask & (mask + 1) == 0 => term.remainder(mask + 1),
-        (Binary::BitAnd, Some((_, mask))) => notes.choose(0, mask),
-        _ => any(notes),
+        (Binary::BitAnd, _) => Term::of(Function::And, left, right),
+        (Binary::BitOr, _) => Term::of(Function::Or, left, right),
+        _ => Term::of(Function::Xor, left, right),
     }
 }
 

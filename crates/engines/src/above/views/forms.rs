@@ -211,7 +211,7 @@ fn constants(term: &Term, found: &mut BTreeSet<i128>) {
         Node::Choice(condition, then, other) => {
             [condition, then, other].iter().for_each(|part| constants(part, found))
         }
-        Node::Equal(left, right) | Node::AtMost(left, right) => {
+        Node::Equal(left, right) | Node::AtMost(left, right) | Node::Applied(_, left, right) => {
             constants(left, found);
             constants(right, found);
         }
@@ -234,7 +234,7 @@ fn divisors(setting: &Setting<'_>) -> BTreeSet<i128> {
             Node::Choice(condition, then, other) => {
                 [condition, then, other].iter().for_each(|part| look(part, found))
             }
-            Node::Equal(left, right) | Node::AtMost(left, right) => {
+            Node::Equal(left, right) | Node::AtMost(left, right) | Node::Applied(_, left, right) => {
                 look(left, found);
                 look(right, found);
             }
