@@ -14,6 +14,7 @@ mod indeterminate;
 #[allow(dead_code, reason = "programs that are given as texts use more of it")]
 mod native;
 mod ours;
+mod protected;
 mod sequential;
 mod shapes;
 mod statements;
