@@ -7,6 +7,7 @@
 
 pub mod bits;
 pub mod function;
+mod known;
 pub mod process;
 pub mod read;
 pub mod solver;

@@ -6,6 +6,7 @@
 //! assertions in which they first come up.
 
 use crate::function::{Function, LOGIC};
+use crate::known::Known;
 use crate::solver::{Answer, Failure, Solver};
 use crate::term::{Term, symbol};
 use std::collections::HashSet;
@@ -109,6 +110,7 @@ pub struct Process<'s> {
     input: BufWriter<ChildStdin>,
     output: Receiver<String>,
     declared: HashSet<String>,
+    known: Known,
     limit: Duration,
     stop: &'s dyn Fn() -> bool,
 }
@@ -155,7 +157,8 @@ impl<'s> Process<'s> {
             }
         });
         let (input, declared) = (BufWriter::new(input), HashSet::new());
-        let mut process = Process { child, input, output: receiver, declared, limit: settings.limit, stop };
+        let (limit, known) = (settings.limit, Known::default());
+        let mut process = Process { child, input, output: receiver, declared, known, limit, stop };
         process.tell("(set-option :print-success false)")?;
         process.tell("(set-option :global-declarations true)")?;
         process.tell("(set-option :produce-models true)")?;
@@ -343,7 +346,8 @@ impl Solver for Process<'_> {
     }
 
     fn assert(&mut self, formula: &Term) -> Result<(), Failure> {
-        formula.facts().iter().try_for_each(|fact| self.tell(&format!("(assert {fact})")))?;
+        let facts = self.known.facts(formula);
+        facts.iter().try_for_each(|fact| self.tell(&format!("(assert {fact})")))?;
         self.tell(&format!("(assert {formula})"))
     }
 

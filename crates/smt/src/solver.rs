@@ -4,6 +4,7 @@
 //! trust; `sat` comes with values that can be looked at. A solver that fails has no answer, and says why.
 
 use crate::function::{Function, LOGIC};
+use crate::known::Known;
 use crate::term::Term;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -97,7 +98,8 @@ impl Query {
         for name in variables {
             let _ = writeln!(text, "(declare-const {} Int)", crate::term::symbol(&name));
         }
-        let facts: BTreeSet<Term> = self.formulas.iter().flat_map(Term::facts).collect();
+        let mut known = Known::default();
+        let facts: Vec<Term> = self.formulas.iter().flat_map(|formula| known.facts(formula)).collect();
         for formula in facts.iter().chain(&self.formulas) {
             let _ = writeln!(text, "(assert {formula})");
         }

@@ -335,7 +335,7 @@ impl Term {
     }
 
     /// Calls a function with all parts of this term, and with itself.
-    pub fn visit(&self, see: &mut dyn FnMut(&Term)) {
+    pub fn visit<'t>(&'t self, see: &mut dyn FnMut(&'t Term)) {
         see(self);
         match &*self.node {
             Node::Variable(_) | Node::Number(_) | Node::Truth(_) => {}
@@ -362,21 +362,6 @@ impl Term {
                 into.insert(name.clone());
             }
         });
-    }
-
-    /// What is known of the functions in it; what that speaks of is spoken of in it.
-    pub fn facts(&self) -> Vec<Term> {
-        let mut applied: BTreeSet<Term> = BTreeSet::new();
-        self.visit(&mut |part| {
-            if let Node::Applied(..) = part.node() {
-                applied.insert(part.clone());
-            }
-        });
-        let facts = |term: &Term| match term.node() {
-            Node::Applied(function, left, right) => function.facts(left, right),
-            _ => Vec::new(),
-        };
-        applied.iter().flat_map(facts).collect()
     }
 }
 

@@ -57,12 +57,12 @@ fn allowed(guard: &Term, after: Option<&Term>, of: &BTreeMap<String, i128>, expe
     value(guard, &of) != 0 && after.map(|after| value(after, &of)) == expected
 }
 
-/// Both translations allow what the semantics gives, and what has a formula has no other value.
+/// Both translations allow what the semantics gives, and no other value.
 #[test]
-fn what_has_no_formula_may_have_its_value() {
+fn formulas_of_operators_have_the_value_that_the_semantics_gives() {
     let mut rng = Rng::with_seed(1);
     let numbers = [0, 1, 2, 3, 7, 8, 15, 63, 255, -1, -2, -7, 1000];
-    let (mut exact, mut open) = (0, 0);
+    let mut compared = 0;
     for round in 0..6000 {
         let operator = OPERATORS[round % OPERATORS.len()];
         let number = |rng: &mut Rng| numbers[rng.usize(..numbers.len())];
@@ -96,13 +96,13 @@ fn what_has_no_formula_may_have_its_value() {
                 |expected| steps.iter().any(|(guard, after)| allowed(guard, after.as_ref(), &of, expected));
             assert!(allows(expected), "{place}: not {expected:?}");
             let others = (-3..3).filter(|&other| Some(other) != expected).any(|other| allows(Some(other)));
-            *(if others { &mut open } else { &mut exact }) += 1;
+            assert!(!others, "{place}: other values");
+            compared += 1;
             // Whether it goes wrong is never open.
             assert!(expected.is_none() || !allows(None), "{place}: it does not go wrong");
         }
     }
-    println!("{exact} exact, {open} open");
-    assert!(exact > 1000 && open > 1000, "{exact} {open}");
+    assert!(compared > 10_000, "{compared}");
 }
 
 /// Elements of a long array have any value of their type, and writing one changes nothing that is known.

@@ -1,0 +1,45 @@
+//! Two counters that wrap around say how full a ring of 256 places is, all under one mutex; any number of threads.
+//! verdict: safe
+//! solver: needed
+#include <assert.h>
+#include <pthread.h>
+
+extern int __VERIFIER_nondet_int(void);
+
+#define PLACES 256
+
+static int ring[PLACES];
+static unsigned head, tail;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *produce(void *unused) {
+    for (;;) {
+        int value = __VERIFIER_nondet_int();
+        pthread_mutex_lock(&lock);
+        if (head - tail < PLACES) {
+            ring[head % PLACES] = value;
+            head++;
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+static void *consume(void *unused) {
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        assert(head - tail <= PLACES);
+        if (head != tail)
+            tail++;
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    for (;;) {
+        pthread_create(&thread, NULL, produce, NULL);
+        pthread_create(&thread, NULL, consume, NULL);
+    }
+}
