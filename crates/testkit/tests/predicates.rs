@@ -9,7 +9,7 @@ use allways_engines::{Budget, Engine, Forms, Question};
 use allways_evidence::Verdict;
 use allways_lang::aw;
 use allways_model::program::semantics::{Outcome, State, steps};
-use allways_model::program::{Count, Expr, Machine, Op, Program, Type, Unary, Variable};
+use allways_model::program::{Binary, Count, Expr, Machine, Op, Program, Type, Unary, Variable};
 use allways_model::task::{Model, Task};
 use allways_smt::{Process, Settings};
 use allways_testkit::programs::integers;
@@ -35,6 +35,25 @@ fn of_machine(mut program: Program, machine: Machine) -> Program {
             place.ty = range;
             *value = Expr::Unary(Unary::Wrap(machine), Box::new(value.clone()));
         }
+    }
+    program
+}
+
+/// The same program with operations on bits in the place of products, quotients and remainders of variables.
+fn of_bits(mut program: Program) -> Program {
+    for edge in program.locations.iter_mut().flat_map(|location| &mut location.edges) {
+        edge.op.rewrite(&mut |part| {
+            let Expr::Binary(operator, left, right, _) = part else { return };
+            if matches!((&**left, &**right), (Expr::Constant(_), _) | (_, Expr::Constant(_))) {
+                return;
+            }
+            *operator = match *operator {
+                Binary::Times => Binary::BitAnd,
+                Binary::Divide => Binary::BitOr,
+                Binary::Remainder => Binary::BitXor,
+                other => other,
+            };
+        });
     }
     program
 }
@@ -117,6 +136,7 @@ fn proofs_and_bugs_are_those_of_brute_force() {
         let Some(program) = aw::parse(text.as_bytes()).program else { panic!("{text}") };
         for (kind, seen) in kinds.iter().zip(&mut all) {
             let program = match kind {
+                Some(machine) if seed % 8 == 7 => of_machine(of_bits(program.clone()), *machine),
                 Some(machine) => of_machine(program.clone(), *machine),
                 None => program.clone(),
             };

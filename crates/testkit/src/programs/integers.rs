@@ -6,7 +6,8 @@
 use fastrand::Rng;
 use std::fmt::Write;
 
-/// The program of this number. The number of its threads is open, unless it speaks of `self`.
+/// The program of this number. The number of its threads is open, unless it speaks of `self`. Every fourth one has products,
+/// quotients and remainders of variables.
 pub fn integers(seed: u64) -> String {
     let mut rng = Rng::with_seed(seed);
     let (lock, flag, own) = (rng.bool(), rng.u8(0..3) == 0, rng.u8(0..5) == 0);
@@ -22,7 +23,7 @@ pub fn integers(seed: u64) -> String {
     }
     let count = if own { "2" } else { "*" };
     let _ = writeln!(text, "thread p[{count}] {{\n  int l;");
-    let mut writer = Writer { rng, flag, own, text };
+    let mut writer = Writer { rng, flag, own, nonlinear: seed % 4 == 3, text };
     let looping = writer.rng.bool();
     if looping {
         writer.text += "  loop {\n";
@@ -57,6 +58,7 @@ struct Writer {
     rng: Rng,
     flag: bool,
     own: bool,
+    nonlinear: bool,
     text: String,
 }
 
@@ -74,6 +76,9 @@ impl Writer {
 
     fn number(&mut self) -> String {
         let variable = self.variable();
+        if self.nonlinear && self.rng.u8(0..3) == 0 {
+            return format!("{variable} {} {}", self.pick(&["*", "*", "/", "%"]), self.variable());
+        }
         match self.rng.u8(0..9) {
             0..=2 => format!("{variable} + 1"),
             3 if self.rng.bool() => format!("{variable} - 1"),
@@ -88,6 +93,9 @@ impl Writer {
     fn condition(&mut self) -> String {
         let (variable, other) = (self.variable(), self.variable());
         let compared = self.pick(&["==", "!=", "<", "<=", ">", ">="]);
+        if self.nonlinear && self.rng.bool() {
+            return format!("{variable} {compared} {}", self.number());
+        }
         match self.rng.u8(0..6) {
             0 if self.flag => self.pick(&["b", "!b"]),
             1 => "*".to_string(),

@@ -121,31 +121,8 @@ fn checkers(program: &Program) -> Result<Vec<Vec<Step>>, String> {
     steps.map(|steps| steps.map_err(|unsupported| unsupported.to_string())).collect()
 }
 
-/// Whether products or quotients of variables are computed, which may have any value in formulas.
-fn inexact(program: &Program) -> bool {
-    let mut inexact = false;
-    let edges = program.locations.iter().flat_map(|location| &location.edges);
-    let exprs = edges.flat_map(|edge| edge.op.expressions());
-    exprs.for_each(|expr| {
-        expr.visit(&mut |part| {
-            if let Expr::Binary(operator, left, right, _) = part {
-                let number = |side: &Expr| matches!(side, Expr::Constant(_));
-                inexact |= match operator {
-                    Binary::Times => !number(left) && !number(right),
-                    Binary::Divide | Binary::Remainder => !number(right),
-                    _ => false,
-                };
-            }
-        });
-    });
-    inexact
-}
-
 /// Both translations against the reference, in states that can be reached.
 fn compare(name: &str, program: &Program, counts: &[usize], compared: &mut usize) -> bool {
-    if inexact(program) {
-        return false;
-    }
     let Ok(translated) = Steps::new(program) else { return false };
     let checked = checkers(program).unwrap_or_else(|why| panic!("{name}: only the checker refuses {why}"));
     let (states, _) = explore(program, counts, 150);
