@@ -35,12 +35,12 @@ impl Protected {
             };
             for edge in &here.edges {
                 edge.op.shared_accesses(&mut |first, length, _| {
-                    for slot in first..first + length {
+                    for (slot, known) in by.iter_mut().enumerate().skip(first).take(length) {
                         let mut locks = locks.clone();
                         if values.needs_free(location, &edge.op, slot) {
                             locks.insert(slot);
                         }
-                        by[slot] = Some(match &by[slot] {
+                        *known = Some(match known.as_ref() {
                             Some(known) => known & &locks,
                             None => locks,
                         });
