@@ -533,6 +533,28 @@ fn random_witnesses_are_judged_as_programs_with_assertions() {
         };
         let mut lines: Vec<String> = source.lines().map(String::from).collect();
         let mut stated = Stated::about("program.c", &source);
+        // What is put around a line: the assertion before it, and what stands for it with a ghost update.
+        if roll(2) == 0 {
+            stated = stated.ghost("g", "int", "0");
+            for _ in 0..1 + roll(2) {
+                let (line, kind) = places[roll(places.len())];
+                let text = lines[line - 1].trim().to_string();
+                let Some((to, value)) = text.strip_suffix(';').and_then(|text| text.split_once(" = ")) else {
+                    continue;
+                };
+                if kind == 'w' || text.contains("atomic") {
+                    continue;
+                }
+                let new = ["1", "2", "1 - g", "own", "x + 1"][roll(5)];
+                stated = stated.update((line, None), "g", new);
+                // The last step that others see writes a global variable, or reads one for a local one.
+                let update = format!("g = {new}; __VERIFIER_atomic_end();");
+                lines[line - 1] = match to {
+                    "own" => format!("{{ __VERIFIER_atomic_begin(); {text} {update} }}"),
+                    _ => format!("{{ int t = {value}; __VERIFIER_atomic_begin(); {to} = t; {update} }}"),
+                };
+            }
+        }
         for _ in 0..1 + roll(2) {
             let (line, kind) = places[roll(places.len())];
             let holds = [
@@ -547,13 +569,18 @@ fn random_witnesses_are_judged_as_programs_with_assertions() {
                 "4 / (x + 3) >= 0",
                 "2 / y > 0 || own",
                 "x - y < 3",
-            ][roll(11)];
+                "g <= 2",
+                "g == 0 || x != 1",
+                "g != own",
+                "(g > 0) == (x > 0)",
+            ][roll(if stated.ghosts.is_empty() { 11 } else { 15 })];
             let text = &mut lines[line - 1];
             // One invariant a line.
             if text.contains("assert") {
                 continue;
             }
-            let blank = text.len() - text.trim_start().len();
+            let own = source.lines().nth(line - 1).expect("a line");
+            let blank = own.len() - own.trim_start().len();
             stated = stated.invariant(kind == 'w', (line, (roll(3) > 0).then_some(blank + 1)), holds);
             let check = format!("__VERIFIER_atomic_begin(); assert({holds}); __VERIFIER_atomic_end();");
             *text = match kind {
@@ -566,7 +593,7 @@ fn random_witnesses_are_judged_as_programs_with_assertions() {
         let path = file(&folder, "w.yml", stated.text());
         let judged = allways(&format!("certify {program} {path}"));
         let by_hand = format!(
-            "#include <assert.h>\nvoid __VERIFIER_atomic_begin(void);\nvoid __VERIFIER_atomic_end(void);\n{}\n",
+            "#include <assert.h>\nvoid __VERIFIER_atomic_begin(void);\nvoid __VERIFIER_atomic_end(void);\nint g;\n{}\n",
             lines.join("\n")
         );
         let by_hand_path = file(&folder, "by-hand.c", &by_hand);
