@@ -11,7 +11,7 @@
 //!
 //! Invariant: whatever is stated is either done or [`Unplaced`].
 
-use crate::lexer::{Kind, Token, lex};
+use crate::lexer::{Kind, Lexed, Token, lex};
 use crate::source::LineMap;
 use crate::typed::Span;
 use std::collections::{BTreeMap, HashMap};
@@ -165,55 +165,90 @@ pub(crate) fn words(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// The tokens of a preprocessed text at which something may be stated: of each, what. `source` is the text of the file.
-pub(crate) fn places(
-    given: &Instrumentation,
-    text: &[u8],
-    map: &LineMap,
-    source: &[u8],
-) -> HashMap<usize, Vec<Item>> {
-    let updates = given.updates.iter().enumerate();
-    let updates = updates.map(|(number, update)| (update.place, Item::Update(number)));
-    let invariants = given.invariants.iter().enumerate();
-    let invariants = invariants.map(|(number, invariant)| (invariant.place, Item::Invariant(number)));
-    let mut wanted: BTreeMap<u32, Vec<(Option<u32>, Item)>> = BTreeMap::new();
-    for (place, item) in updates.chain(invariants) {
-        wanted.entry(place.line).or_default().push((place.column, item));
-    }
-    let lexed = lex(text);
-    let mut there: HashMap<u32, Vec<Token>> = HashMap::new();
-    for &token in &lexed.tokens {
-        let line = map.span(token.start, token.end).line;
-        if wanted.contains_key(&line) {
-            there.entry(line).or_default().push(token);
+/// Where something is stated, in a preprocessed text.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Places {
+    /// What is stated about the token that starts at a byte.
+    tokens: HashMap<usize, Vec<Item>>,
+    /// The lines of tokens on lines about which something is stated.
+    lines: HashMap<usize, u32>,
+    /// What is stated about the first statement, or the first loop, on a line.
+    firsts: HashMap<(u32, bool), Vec<Item>>,
+}
+
+impl Places {
+    /// Finds the places; `source` is the text of the file.
+    pub(crate) fn of(given: &Instrumentation, text: &[u8], map: &LineMap, source: &[u8]) -> Places {
+        let updates = given.updates.iter().enumerate();
+        let updates = updates.map(|(number, update)| (update.place, false, Item::Update(number)));
+        let invariants = given.invariants.iter().enumerate();
+        let invariants = invariants.map(|(number, one)| (one.place, one.is_loop, Item::Invariant(number)));
+        let mut places = Places::default();
+        let mut wanted: BTreeMap<u32, Vec<(u32, Item)>> = BTreeMap::new();
+        for (Place { line, column }, is_loop, item) in updates.chain(invariants) {
+            let columns = wanted.entry(line).or_default();
+            match column {
+                Some(column) => columns.push((column, item)),
+                None => places.firsts.entry((line, is_loop)).or_default().push(item),
+            }
         }
-    }
-    let lines: Vec<&[u8]> = source.split(|&byte| byte == b'\n').collect();
-    let mut found: HashMap<usize, Vec<Item>> = HashMap::new();
-    for (line, items) in wanted {
-        let own = (line as usize).checked_sub(1).and_then(|line| lines.get(line)).copied().unwrap_or(b"");
-        let own_tokens = lex(own);
-        let there = there.remove(&line).unwrap_or_default();
-        // What a line of directives contains comes from other files.
-        if own_tokens.tokens.is_empty() {
-            continue;
+        let lexed = lex(text);
+        let mut there: HashMap<u32, Vec<Token>> = HashMap::new();
+        for &token in &lexed.tokens {
+            let line = map.span(token.start, token.end).line;
+            if wanted.contains_key(&line) {
+                there.entry(line).or_default().push(token);
+            }
         }
-        let pairs = own_tokens.tokens.iter().zip(&there);
-        let same =
-            pairs.take_while(|&(&one, &other)| own_tokens.spelling(one) == lexed.spelling(other)).count();
-        let column = |token: &Token| String::from_utf8_lossy(&own[..token.start]).chars().count() as u32 + 1;
-        for (wanted, item) in items {
-            let index = own_tokens.tokens.iter().position(|token| Some(column(token)) == wanted);
-            let fit: &[Token] = match (wanted, index) {
-                (None, _) => &there,
-                // What a macro stands for starts where its name does.
-                (Some(_), Some(index)) if index <= same && index < there.len() => &there[index..=index],
-                _ => &[],
-            };
-            fit.iter().for_each(|token| found.entry(token.start).or_default().push(item));
+        let lines: Vec<&[u8]> = source.split(|&byte| byte == b'\n').collect();
+        for (line, items) in wanted {
+            let own = (line as usize).checked_sub(1).and_then(|line| lines.get(line)).copied();
+            let own = lex(own.unwrap_or_default());
+            let there = there.remove(&line).unwrap_or_default();
+            // What a line of directives contains comes from other files.
+            if own.tokens.is_empty() {
+                continue;
+            }
+            places.lines.extend(there.iter().map(|token| (token.start, line)));
+            let columns = columns(&own);
+            let pairs = own.tokens.iter().zip(&there);
+            let same = pairs.take_while(|&(&one, &other)| own.spelling(one) == lexed.spelling(other)).count();
+            // What a macro stands for starts where its name does.
+            let is_macro = own.tokens.get(same).is_some_and(|token| token.kind == Kind::Word);
+            for (column, item) in items {
+                let index = columns.get(&column).filter(|&&index| index < same || index == same && is_macro);
+                if let Some(token) = index.and_then(|&index| there.get(index)) {
+                    places.tokens.entry(token.start).or_default().push(item);
+                }
+            }
         }
+        places
     }
-    found
+
+    /// What is stated about the statement or the loop that starts with a token; each is taken once. `is_loop` says of an item whether it is
+    /// about a loop.
+    pub(crate) fn take(&mut self, start: usize, of_loop: bool, is_loop: impl Fn(Item) -> bool) -> Vec<Item> {
+        let mut taken = Vec::new();
+        if let Some(items) = self.tokens.get_mut(&start) {
+            taken = items.extract_if(.., |item| is_loop(*item) == of_loop).collect();
+        }
+        if let Some(&line) = self.lines.get(&start) {
+            taken.extend(self.firsts.remove(&(line, of_loop)).unwrap_or_default());
+        }
+        taken.sort_unstable();
+        taken
+    }
+}
+
+/// The tokens of a line, by their columns.
+fn columns(line: &Lexed) -> HashMap<u32, usize> {
+    let (mut column, mut from) = (1, 0);
+    let tokens = line.tokens.iter().enumerate().map(|(index, token)| {
+        column += String::from_utf8_lossy(&line.text[from..token.start]).chars().count() as u32;
+        from = token.start;
+        (column, index)
+    });
+    tokens.collect()
 }
 
 #[cfg(test)]
@@ -261,18 +296,19 @@ mod tests {
             let place = Place { line, column };
             let one = Invariant { place, is_loop: false, holds: String::new() };
             let given = Instrumentation { invariants: vec![one], ..Instrumentation::default() };
-            let mut found: Vec<usize> = places(&given, text, &map, source).into_keys().collect();
-            found.sort_unstable();
+            let mut places = Places::of(&given, text, &map, source);
+            let found = (0..text.len()).find(|&start| !places.take(start, false, |_| false).is_empty());
+            assert!((0..text.len()).all(|start| places.take(start, false, |_| false).is_empty()));
             found
         };
         let find = |part: &str| text.windows(part.len()).position(|one| one == part.as_bytes()).unwrap();
-        assert_eq!(at(3, Some(3)), [find("int a")]);
+        assert_eq!(at(3, Some(3)), Some(find("int a")));
         // Behind a macro, tokens are not told apart.
-        assert_eq!(at(3, Some(24)), []);
-        assert_eq!(at(4, Some(11)), [find("a = 8")]);
-        assert_eq!(at(4, Some(12)), []);
-        assert_eq!(at(4, None).first(), Some(&find("a = 7")));
-        assert_eq!(at(1, None), []);
-        assert_eq!(at(99, Some(1)), []);
+        assert_eq!(at(3, Some(24)), None);
+        assert_eq!(at(4, Some(11)), Some(find("a = 8")));
+        assert_eq!(at(4, Some(12)), None);
+        assert_eq!(at(4, None), Some(find("a = 7")));
+        assert_eq!(at(1, None), None);
+        assert_eq!(at(99, Some(1)), None);
     }
 }

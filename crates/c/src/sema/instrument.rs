@@ -1,7 +1,7 @@
 //! What is stated beside a program, read in the scopes of the program.
 
 use super::{Analyser, INT, Res, Symbol};
-use crate::instrument::{BEFORE, INVARIANT, Instrumentation, Item, UPDATE, Unplaced, mark, places, words};
+use crate::instrument::{BEFORE, INVARIANT, Instrumentation, Item, Places, UPDATE, Unplaced, mark, words};
 use crate::lower::acts;
 use crate::normalise::{Normal, normalise};
 use crate::parse::parse;
@@ -24,19 +24,19 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(super) struct Stated<'a> {
     given: &'a Instrumentation,
-    /// What may belong to the statement that starts at a byte of the text.
-    at: HashMap<usize, Vec<Item>>,
+    /// Where it is, as far as no statement was read to which it belongs.
+    places: Places,
     /// What belongs to a statement that was read.
     found: BTreeSet<Item>,
     /// Ghost variables, once they are asked for.
-    ghosts: Option<HashMap<String, VariableId>>,
+    ghosts: Option<Rc<HashMap<String, VariableId>>>,
     unplaced: Vec<Unplaced>,
 }
 
 impl<'a> Stated<'a> {
     pub(super) fn new(given: &'a Instrumentation, text: &[u8], map: &LineMap, source: &[u8]) -> Stated<'a> {
-        let at = places(given, text, map, source);
-        Stated { given, at, found: BTreeSet::new(), ghosts: None, unplaced: Vec::new() }
+        let places = Places::of(given, text, map, source);
+        Stated { given, places, found: BTreeSet::new(), ghosts: None, unplaced: Vec::new() }
     }
 }
 
@@ -45,6 +45,7 @@ impl<'a> Stated<'a> {
 pub(super) struct Around {
     pub(super) before: Vec<Stmt>,
     pub(super) after: Vec<Stmt>,
+    items: Vec<Item>,
 }
 
 impl Around {
@@ -76,13 +77,10 @@ impl Analyser<'_> {
         let start = self.normal.original(range.start);
         let Some(stated) = self.stated.as_mut().filter(|_| self.fixed.is_none()) else { return Vec::new() };
         let given = stated.given;
-        let fits = |item: &Item| match *item {
-            Item::Invariant(number) => given.invariants[number].is_loop == of_loop,
-            Item::Update(_) => !of_loop,
-            Item::Ghost(_) => false,
-        };
-        let items: Vec<Item> = stated.at.get(&start).into_iter().flatten().copied().filter(fits).collect();
-        items.into_iter().filter(|&item| stated.found.insert(item)).collect()
+        let is_loop = |item| matches!(item, Item::Invariant(number) if given.invariants[number].is_loop);
+        let items = stated.places.take(start, of_loop, is_loop);
+        stated.found.extend(&items);
+        items
     }
 
     fn unplaced(&mut self, item: Item, why: impl Into<String>) {
@@ -93,17 +91,13 @@ impl Analyser<'_> {
 
     /// What is stated about a statement that starts here.
     pub(super) fn around_statement(&mut self, node: &Node<Statement>) -> Around {
-        let before = self.stated.as_ref().map_or(0, |stated| stated.found.len());
         let around = self.around(node.span, matches!(node.node, Statement::Expression(_)));
-        let Some(stated) = &mut self.stated else { return around };
-        if stated.found.len() > before && matches!(node.node, Statement::Labeled(_)) {
+        if let (Some(stated), Statement::Labeled(_)) = (&mut self.stated, &node.node) {
             // Jumps lead behind the label, and perhaps not to what is before it.
-            let start = self.normal.original(node.span.start);
-            let of_label = |item: &&Item| matches!(item, Item::Invariant(_)) && stated.found.contains(item);
-            let items = stated.at.get(&start).into_iter().flatten().filter(of_label);
             let why = "whether it is meant for jumps to the label is not known";
+            let invariants = around.items.iter().filter(|item| matches!(item, Item::Invariant(_)));
             let of_jumps = |&item: &Item| Unplaced { item, why: why.to_string(), is_stronger: true };
-            stated.unplaced.extend(items.map(of_jumps).collect::<Vec<_>>());
+            stated.unplaced.extend(invariants.map(of_jumps));
         }
         around
     }
@@ -113,7 +107,8 @@ impl Analyser<'_> {
         let mut around = Around::default();
         let span = self.span(range);
         let (mut updates, mut first) = (Vec::new(), None);
-        for item in self.items(range, false) {
+        around.items = self.items(range, false);
+        for item in around.items.clone() {
             match item {
                 Item::Invariant(number) => {
                     if let Some(call) = self.asserted(number, span) {
@@ -211,13 +206,14 @@ impl Analyser<'_> {
     }
 
     /// The ghost variables; they are made when they are asked for first.
-    fn ghosts(&mut self) -> HashMap<String, VariableId> {
-        let Some(stated) = &mut self.stated else { return HashMap::new() };
+    fn ghosts(&mut self) -> Rc<HashMap<String, VariableId>> {
+        let Some(stated) = &mut self.stated else { return Rc::default() };
         if let Some(ghosts) = &stated.ghosts {
-            return ghosts.clone();
+            return Rc::clone(ghosts);
         }
         let given = stated.given;
-        stated.ghosts = Some(HashMap::new());
+        // Their initial values are read before any of them is known.
+        stated.ghosts = Some(Rc::default());
         let mut ghosts = HashMap::new();
         for (number, ghost) in given.ghosts.iter().enumerate() {
             let made = match ghosts.contains_key(&ghost.name) {
@@ -229,8 +225,9 @@ impl Analyser<'_> {
                 Err(why) => self.unplaced(Item::Ghost(number), why),
             }
         }
+        let ghosts = Rc::new(ghosts);
         if let Some(stated) = &mut self.stated {
-            stated.ghosts = Some(ghosts.clone());
+            stated.ghosts = Some(Rc::clone(&ghosts));
         }
         ghosts
     }
@@ -307,8 +304,10 @@ impl Analyser<'_> {
         let normal = std::mem::replace(&mut self.normal, Rc::new(normal));
         let fixed = self.fixed.replace(span);
         let done = self.scoped(|this| {
-            for (name, &ghost) in &ghosts {
-                this.define(name, Symbol::Variable(ghost));
+            for word in &words {
+                if let Some(&ghost) = ghosts.get(word) {
+                    this.define(word, Symbol::Variable(ghost));
+                }
             }
             read(this, node)
         });
