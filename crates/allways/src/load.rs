@@ -6,6 +6,7 @@
 //! it. Both can be given as texts instead, which win. All of it comes from outside: whatever is wrong is a [`LoadError`] that
 //! says where, and reading stops at the limits of the [`Budget`].
 
+use allways_c::instrument::{Instrumentation, Unplaced};
 use allways_c::lower::Lowered;
 use allways_c::property::Property as CProperty;
 use allways_c::source::{Input, LineMap, has_been_preprocessed, is_preprocessed, preprocess_for};
@@ -361,8 +362,29 @@ pub(crate) fn unreduced_c(path: &Path, own: &[u8], options: &Options) -> Option<
     allways_c::read_unreduced(&text, &map, options.data_model, property).ok()
 }
 
+/// Reads a C program, with what is stated beside it, as [`load`] does; says what was not put into the program.
+pub fn load_stated(
+    path: &Path,
+    options: &Options,
+    stated: &Instrumentation,
+    budget: &Budget,
+) -> Result<(Loaded, Vec<Unplaced>), LoadError> {
+    if !matches!(Notation::of(path, options).ending, "c" | "i") {
+        return Err(LoadError::Unfit("witnesses are about C programs".to_string(), "give one".to_string()));
+    }
+    let source = read(path, budget)?;
+    read_c_with(Reading { path, source, options, budget }, Some(stated))
+}
+
 /// Reads a C program; `.c` files through the preprocessor.
 fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
+    Ok(read_c_with(reading, None)?.0)
+}
+
+fn read_c_with(
+    reading: Reading<'_>,
+    stated: Option<&Instrumentation>,
+) -> Result<(Loaded, Vec<Unplaced>), LoadError> {
     let Options { init, targets, threads, data_model, strict, property, deadlock, .. } = reading.options;
     let mut property = property.unwrap_or_default();
     property.deadlocks |= deadlock;
@@ -373,7 +395,8 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         (reading.options.stuck, "--stuck is for .aw and .bp files, not for C", "--deadlock is for C, too"),
     ])?;
     let (text, map) = preprocessed(reading.path, &reading.source.text, reading.options)?;
-    let parsed = allways_c::read(&text, &map, *data_model, property);
+    let stated = stated.map(|stated| (stated, &reading.source.text[..]));
+    let parsed = allways_c::read_with(&text, &map, *data_model, property, stated);
     drop((text, map));
     let mut diagnostics = Diagnostics::default();
     let (mut left_out, mut assumed) = (Vec::new(), Vec::new());
@@ -381,6 +404,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
     let mut allocates = None;
     let (mut weak, mut given, mut exact) = (None, None, None);
     let mut abstractions = Vec::new();
+    let mut unplaced = Vec::new();
     let (program, externals, widened) = match parsed {
         Ok(lowered) => {
             left_out = lowered.left_out;
@@ -390,6 +414,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
             given = lowered.given_here;
             assumed = lowered.assumed;
             exact = lowered.exact;
+            unplaced = lowered.unplaced;
             let of_kinds = [
                 (Abstraction::Coarse, lowered.coarse),
                 (Abstraction::Formulas, lowered.bounded),
@@ -477,7 +502,7 @@ fn read_c(reading: Reading<'_>) -> Result<Loaded, LoadError> {
         loaded.task.exact = None;
         loaded.task.widened.get_or_insert(why);
     }
-    Ok(loaded)
+    Ok((loaded, unplaced))
 }
 
 /// Reads rules without their initial state, which is arbitrary.

@@ -12,6 +12,7 @@ mod ghosts;
 pub mod graphml;
 mod handover;
 mod invariants;
+pub mod judge;
 pub mod read;
 pub mod schema;
 pub mod sha256;
@@ -85,8 +86,8 @@ pub struct About {
 pub enum Content {
     /// How to get to the error: steps, and then what goes wrong; of a data race, two accesses.
     Violation(Vec<Waypoint>, Vec<Waypoint>),
-    /// Invariants, and the ghost variables of which they speak.
-    Correctness(Vec<Invariant>, Ghosts),
+    /// Invariants, the ghost variables of which they speak, and what is not read.
+    Correctness(Vec<Invariant>, Ghosts, Vec<Unread>),
 }
 
 /// Something that a thread does.
@@ -172,6 +173,15 @@ pub struct Update {
     pub values: Vec<(String, String)>,
 }
 
+/// A part of a correctness witness that is not read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unread {
+    /// What it is, and why, in words.
+    pub what: String,
+    /// Whether it is about ghost variables.
+    pub of_ghosts: bool,
+}
+
 /// An invariant at a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invariant {
@@ -205,7 +215,7 @@ impl Witness {
                     let place = place(source, &statements, first, None);
                     invariants.push(Invariant { place, is_loop: false, holds: "1".to_string() });
                 }
-                (proved(asked.options.property)?, Content::Correctness(invariants, ghosts))
+                (proved(asked.options.property)?, Content::Correctness(invariants, ghosts, Vec::new()))
             }
             Verdict::Unsafe(counterexample) => {
                 let (Some(trace), Some(Ok(encoded))) = (counterexample.trace(), forms.encoding()) else {

@@ -1,6 +1,8 @@
 //! Witnesses and task definitions: what other tools of SV-COMP write and read.
 
 mod common;
+#[path = "witness/correctness.rs"]
+mod correctness;
 
 use allways::witness::read::read;
 use allways::witness::schema::{Genre, check};
@@ -136,7 +138,7 @@ fn proofs_have_witnesses_of_their_own() {
 /// The program with the ghost variables of a witness, and with an assertion for each of its invariants before the statement that it is of.
 /// A ghost gets 1 right after the mutex was taken, and 0 right before it is given back: in between, the thread has done nothing else.
 fn instrumented(source: &str, witness: &Witness) -> String {
-    let Content::Correctness(invariants, ghosts) = &witness.content else { panic!("no proof") };
+    let Content::Correctness(invariants, ghosts, _) = &witness.content else { panic!("no proof") };
     let lines: Vec<usize> =
         std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let offset =
@@ -212,7 +214,7 @@ fn ghosts_tell_whether_mutexes_are_taken() {
         assert_eq!(kind(&text), Genre::Correctness);
         let mut told = read(text.as_bytes()).expect("a witness");
         assert_eq!(yaml::write(&told), text, "what is read is written in the same way");
-        let Content::Correctness(_, ghosts) = &told.content else { panic!("{text}") };
+        let Content::Correctness(_, ghosts, _) = &told.content else { panic!("{text}") };
         if ghosts.variables.is_empty() {
             assert!(text.contains("format_version: \"2.0\""), "{text}");
             continue;
@@ -223,7 +225,7 @@ fn ghosts_tell_whether_mutexes_are_taken() {
         let run = allways(&format!("check {path} --property unreach-call --quiet"));
         assert_eq!(run.code, 0, "{run:?}\n{}", instrumented(&source, &told));
         // What is not true of the ghosts is found out in this way.
-        let Content::Correctness(invariants, _) = &mut told.content else { panic!("{text}") };
+        let Content::Correctness(invariants, ..) = &mut told.content else { panic!("{text}") };
         let before = invariants.clone();
         invariants.iter_mut().for_each(|one| one.holds = one.holds.replace("_locked == 1", "_locked == 0"));
         if *invariants != before {
@@ -417,7 +419,26 @@ fn witnesses_of_others_are_confirmed_or_not() {
     let hash = sha256::hexadecimal(source.as_bytes());
     let path = file(&folder("confirm-hash"), "w.yml", text.replace(&hash, &"0".repeat(64)));
     assert_eq!(allways(&format!("certify {program} {path}")).code, 20);
-    let proof = witness("confirm-proof", "w.yml", &corpus("c/counter-locked.c"), 0);
-    let path = file(&folder("confirm-correctness"), "w.yml", proof);
-    assert_eq!(allways(&format!("certify {} {path}", corpus("c/counter-locked.c"))).code, 2);
+}
+
+/// The inputs of a witness are tried first, and are not needed.
+#[test]
+fn inputs_of_witnesses_are_hints() {
+    if !preprocessor() {
+        return;
+    }
+    let folder = folder("confirm-inputs");
+    let source = "extern int __VERIFIER_nondet_int(void);\nvoid reach_error(void);\nint main(void) {\n  int x;\n  int y;\n  x = \
+                  __VERIFIER_nondet_int();\n  y = __VERIFIER_nondet_int();\n  if (x == 7 && y - x == 100000)\n    reach_error();\n  \
+                  return 0;\n}\n";
+    let program = file(&folder, "input.i", source);
+    let text = witness("confirm-inputs-1", "w.yml", &format!("{program} --property unreach-call"), 10);
+    assert!(text.contains("== 7\"") && text.contains("== 100007\""), "{text}");
+    for (from, to) in
+        [("", ""), ("== 7\"", "== 8\""), ("== 100007", "== 99999999999"), ("line: 6", "line: 600")]
+    {
+        let path = file(&folder, "w.yml", text.replace(from, to));
+        let run = allways(&format!("certify {program} {path} --timeout 60s"));
+        assert_eq!(run.code, 0, "{to}: {run:?}");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! The way of a text: [`source`] runs the preprocessor where one is needed and keeps the way back from its lines to those
 //! of the user; [`annotations`] makes calls of assertions in comments; `normalise` takes out what the parser does not read;
-//! [`sema`] resolves names and types ([`typed`]); `arguments` stores arguments before calls that need them twice; [`near`] cuts what is too large to be read as a whole; [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
+//! [`sema`] resolves names and types ([`typed`]), of what is stated beside the program as well ([`instrument`]); `arguments` stores arguments before calls that need them twice; [`near`] cuts what is too large to be read as a whole; [`pointers`] finds out where pointers point; [`lower`](mod@lower) gives objects their slots and statements their steps;
 //! `races` watches for data races if they are asked for; [`fuse`](mod@fuse) joins the steps that no other thread can see.
 
 pub mod annotations;
@@ -19,6 +19,7 @@ mod domains;
 mod few_inputs;
 pub mod fuse;
 mod indeterminate;
+pub mod instrument;
 mod irrelevant;
 mod late;
 mod lexer;
@@ -54,6 +55,7 @@ mod webs;
 use allways_model::program::reduction::reduce;
 use allways_model::program::{Count, Program};
 use allways_model::task::{Model, Task};
+use instrument::Instrumentation;
 use lower::Lowered;
 use property::Property;
 use sema::CError;
@@ -72,7 +74,19 @@ pub fn read(
     model: DataModel,
     property: Property,
 ) -> Result<Lowered, Vec<CError>> {
-    let mut unit = analyse(text, map, model)?;
+    read_with(text, map, model, property, None)
+}
+
+/// [`read`], with what is stated beside the program about places of this source, which is the text that the map leads to. The program goes
+/// wrong where an invariant does not hold, too.
+pub fn read_with(
+    text: &[u8],
+    map: &LineMap,
+    model: DataModel,
+    property: Property,
+    stated: Option<(&Instrumentation, &[u8])>,
+) -> Result<Lowered, Vec<CError>> {
+    let mut unit = analyse(text, map, model, stated)?;
     let is_cut =
         Property::named("unreach-call") == Some(property) && near::cut(&mut unit, near::MOST_EXPRESSIONS);
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
@@ -136,17 +150,22 @@ pub fn read_unreduced(
     model: DataModel,
     property: Property,
 ) -> Result<Lowered, Vec<CError>> {
-    let unit = analyse(text, map, model)?;
+    let unit = analyse(text, map, model, None)?;
     let mut lowered = lower::lower(&unit, property).map_err(|error| vec![error])?;
     indeterminate::start_with_zero(&mut lowered.program);
     Ok(lowered)
 }
 
 /// Names and types of a preprocessed text.
-fn analyse(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec<CError>> {
+fn analyse(
+    text: &[u8],
+    map: &LineMap,
+    model: DataModel,
+    stated: Option<(&Instrumentation, &[u8])>,
+) -> Result<Unit, Vec<CError>> {
     let text = annotations::written_out(text)
         .map_err(|(start, end, message)| vec![CError { span: map.span(start, end), message }])?;
-    let mut unit = strings::analyse(&text, map, model)?;
+    let mut unit = strings::analyse_with(&text, map, model, stated)?;
     arguments::evaluate_first(&mut unit);
     Ok(unit)
 }

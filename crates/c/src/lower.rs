@@ -36,6 +36,7 @@ mod fields;
 mod freed;
 mod heap;
 mod input;
+mod instrument;
 mod keys;
 mod layout;
 mod lifetimes;
@@ -52,6 +53,7 @@ mod synchronisation;
 mod thread_arrays;
 mod threads;
 
+use crate::instrument::Unplaced;
 use crate::pointers::{Class, Pointers, Site};
 use crate::property::Property;
 use crate::sema::CError;
@@ -131,6 +133,8 @@ pub struct Lowered {
     pub locks: Option<Program>,
     /// The rounds that a loop which creates threads has at most.
     pub rounds: usize,
+    /// What is stated beside the program and was not put into it.
+    pub unplaced: Vec<Unplaced>,
 }
 
 type Result<T> = std::result::Result<T, CError>;
@@ -285,6 +289,8 @@ struct Lowering<'u> {
     inside: Vec<bool>,
     /// How many atomic sections are open where a jump leads.
     open: HashMap<LocationId, usize>,
+    /// Where statements with ghost updates begin.
+    updated: Vec<LocationId>,
     body: Body,
     here: LocationId,
     lowered: Lowered,
@@ -370,6 +376,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         part: None,
         locks: None,
         rounds: 0,
+        unplaced: unit.unplaced.clone(),
     };
     let mut lowering = Lowering {
         unit,
@@ -431,6 +438,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         reached: Vec::new(),
         inside: Vec::new(),
         open: HashMap::new(),
+        updated: Vec::new(),
         body: Body::default(),
         here: LocationId(0),
         lowered,

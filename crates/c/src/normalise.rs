@@ -54,6 +54,11 @@ pub(crate) struct Normal {
 }
 
 impl Normal {
+    /// Whether the parser knows a type without a declaration.
+    pub(crate) fn knows(name: &str) -> bool {
+        PREFIX.split([' ', ',', ';']).any(|known| known == name)
+    }
+
     /// Where the text that was read starts in the text for the parser.
     pub(crate) fn start() -> usize {
         PREFIX.len()

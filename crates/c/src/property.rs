@@ -40,7 +40,8 @@ impl Default for Property {
 }
 
 impl Property {
-    const NOTHING: Property = Property {
+    /// Nothing goes wrong, unless something is stated beside the program.
+    pub const NOTHING: Property = Property {
         assertions: false,
         memory: false,
         divisions: false,

@@ -15,6 +15,7 @@ mod enumeration;
 mod expr;
 mod function;
 mod init;
+mod instrument;
 mod layout;
 mod literal;
 mod operator;
@@ -22,6 +23,7 @@ mod punned;
 mod specifier;
 mod stmt;
 
+use crate::instrument::Instrumentation;
 use crate::normalise::{Normal, as_written, normalise};
 use crate::parse::{STACK, parse};
 use crate::source::{LineMap, MAX_TEXT};
@@ -29,9 +31,11 @@ use crate::typed::{
     DataModel, Expr, ExprKind, Function, FunctionId, FunctionType, Int, RecordId, Span, Stmt, StmtKind, Type,
     Unit, VariableId,
 };
+use instrument::Stated;
 use lang_c::ast::ExternalDeclaration;
 use lang_c::span::Span as Range;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 /// The most errors that are collected.
 pub const MAX_ERRORS: usize = 20;
@@ -49,13 +53,23 @@ type Res<T> = Result<T, CError>;
 
 /// Reads a preprocessed text. With errors, there are at most [`MAX_ERRORS`] of them.
 pub fn analyse(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec<CError>> {
+    analyse_with(text, map, model, None)
+}
+
+/// [`analyse`], with what is stated beside the program about places of this source.
+pub fn analyse_with(
+    text: &[u8],
+    map: &LineMap,
+    model: DataModel,
+    stated: Option<(&Instrumentation, &[u8])>,
+) -> Result<Unit, Vec<CError>> {
     let failed = |message: &str| Err(vec![CError { span: Span::default(), message: message.to_string() }]);
     if text.len() > MAX_TEXT {
         return failed("the text is too long");
     }
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().stack_size(STACK);
-        match worker.spawn_scoped(scope, || read(text, map, model)) {
+        match worker.spawn_scoped(scope, || read(text, map, model, stated)) {
             Ok(worker) => worker.join().unwrap_or_else(|_| failed("the reader failed on this text")),
             Err(error) => failed(&format!("no thread for the reader: {error}")),
         }
@@ -63,11 +77,17 @@ pub fn analyse(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec
 }
 
 /// [`analyse`], on a stack that is large enough.
-fn read(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec<CError>> {
+fn read(
+    text: &[u8],
+    map: &LineMap,
+    model: DataModel,
+    stated: Option<(&Instrumentation, &[u8])>,
+) -> Result<Unit, Vec<CError>> {
     let refuse = |(start, end, message)| vec![CError { span: map.span(start, end), message }];
-    let normal = normalise(text).map_err(refuse)?;
+    let normal = Rc::new(normalise(text).map_err(refuse)?);
     let tree = parse(&normal).map_err(refuse)?;
     let mut analyser = Analyser::new(&normal, map, model);
+    analyser.stated = stated.map(|(given, source)| Stated::new(given, text, map, source));
     analyser.refuse_attributes();
     for node in &tree.0 {
         if node.span.start < Normal::start() {
@@ -144,8 +164,12 @@ struct Inside {
 }
 
 struct Analyser<'a> {
-    normal: &'a Normal,
+    normal: Rc<Normal>,
     map: &'a LineMap,
+    /// Where everything is that is read, if it is in another text.
+    fixed: Option<Span>,
+    /// What is stated beside the program.
+    stated: Option<Stated<'a>>,
     unit: Unit,
     errors: Vec<CError>,
     scopes: Vec<Scope>,
@@ -190,10 +214,12 @@ fn plain(ty: &Type) -> &Type {
 }
 
 impl<'a> Analyser<'a> {
-    fn new(normal: &'a Normal, map: &'a LineMap, model: DataModel) -> Analyser<'a> {
+    fn new(normal: &Rc<Normal>, map: &'a LineMap, model: DataModel) -> Analyser<'a> {
         let mut analyser = Analyser {
-            normal,
+            normal: Rc::clone(normal),
             map,
+            fixed: None,
+            stated: None,
             unit: Unit { model, ..Unit::default() },
             errors: Vec::new(),
             scopes: vec![Scope::default()],
@@ -225,6 +251,9 @@ impl<'a> Analyser<'a> {
 
     /// The place of a part of the parser's text.
     fn span(&self, range: Range) -> Span {
+        if let Some(span) = self.fixed {
+            return span;
+        }
         let (start, end) = self.normal.extent(range.start, range.end);
         self.map.span(start, end)
     }
@@ -311,6 +340,7 @@ impl<'a> Analyser<'a> {
     /// The unit, with names as the user wrote them.
     fn finish(mut self) -> Unit {
         self.call_constructors();
+        self.unit.unplaced = self.all_unplaced();
         let mut unit = self.unit;
         let rename = |name: &mut String| *name = as_written(name);
         unit.variables.iter_mut().for_each(|variable| rename(&mut variable.name));

@@ -5,6 +5,7 @@
 //! calls. Where the standard leaves a choice, they make those of the implementations there are: what is unequal differs by 1, or
 //! by the difference of its characters.
 
+use crate::instrument::Instrumentation;
 use crate::sema::{self, CError};
 use crate::source::LineMap;
 use crate::typed::{DataModel, FunctionId, Unit};
@@ -71,7 +72,17 @@ const FUNCTIONS: [(&str, &str); 16] = [
 
 /// Reads a text, and the functions that it calls and does not define behind it.
 pub fn analyse(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec<CError>> {
-    let unit = sema::analyse(text, map, model)?;
+    analyse_with(text, map, model, None)
+}
+
+/// [`analyse`], with what is stated beside the program about places of this source.
+pub fn analyse_with(
+    text: &[u8],
+    map: &LineMap,
+    model: DataModel,
+    stated: Option<(&Instrumentation, &[u8])>,
+) -> Result<Unit, Vec<CError>> {
+    let unit = sema::analyse_with(text, map, model, stated)?;
     let missing = |name: &str| {
         unit.functions
             .iter()
@@ -92,7 +103,7 @@ pub fn analyse(text: &[u8], map: &LineMap, model: DataModel) -> Result<Unit, Vec
         longer.push(b' ');
     }
     // A program that declares one of them otherwise is taken as it is.
-    let Ok(mut longer) = sema::analyse(&longer, map, model) else { return Ok(unit) };
+    let Ok(mut longer) = sema::analyse_with(&longer, map, model, stated) else { return Ok(unit) };
     let named = |function: &&str| longer.functions.iter().position(|other| other.name == **function);
     longer.library = used.iter().filter_map(|(name, _)| named(name)).map(FunctionId).collect();
     Ok(longer)

@@ -15,6 +15,7 @@
 //!
 //! Values of integer constants are mathematical: an `unsigned long` constant lies in 0 to 2^64 - 1.
 
+use crate::instrument::Unplaced;
 pub use allways_model::program::Span;
 
 /// The number of a variable in [`Unit::variables`].
@@ -366,6 +367,8 @@ pub struct Unit {
     pub model: DataModel,
     /// Functions of the C library whose bodies are not the program's.
     pub library: Vec<FunctionId>,
+    /// What is stated beside the program and was not put into it.
+    pub unplaced: Vec<Unplaced>,
 }
 
 impl Unit {

@@ -1,6 +1,6 @@
 //! Walks over typed programs: every expression of a statement, every part of an expression.
 
-use crate::typed::{Expr, ExprKind, Initial, Reading, Stmt, StmtKind};
+use crate::typed::{Expr, ExprKind, Initial, Reading, Stmt, StmtKind, Unit};
 
 /// Calls a function with every expression in a list of statements, outer ones first.
 pub fn statements<'a>(body: &'a [Stmt], see: &mut dyn FnMut(&'a Expr)) {
@@ -109,6 +109,32 @@ pub fn each_statement<'a>(body: &'a [Stmt], see: &mut dyn FnMut(&'a Stmt)) {
             _ => {}
         }
     }
+}
+
+/// Whether an expression is a call of a function that no program can name.
+fn is_hook(unit: &Unit, expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Call(callee, _)
+        if matches!(callee.kind, ExprKind::Function(called) if unit.functions[called.0].name.starts_with('#')))
+}
+
+/// Whether a statement only states something beside the program.
+pub fn is_stated(unit: &Unit, stmt: &Stmt) -> bool {
+    matches!(&stmt.kind, StmtKind::Expr(expr) if is_hook(unit, expr))
+}
+
+/// The condition of a loop, without what is stated about it.
+pub fn without_stated<'a>(unit: &Unit, condition: &'a Expr) -> &'a Expr {
+    match &condition.kind {
+        ExprKind::Comma(first, rest) if is_hook(unit, first) => without_stated(unit, rest),
+        _ => condition,
+    }
+}
+
+/// Whether something is stated about a part of these statements.
+pub fn states_something(unit: &Unit, body: &[Stmt]) -> bool {
+    let mut found = false;
+    statements(body, &mut |expr| found |= is_hook(unit, expr));
+    found
 }
 
 /// The expression, without the conversions around it that keep the value of an address.

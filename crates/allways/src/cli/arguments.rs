@@ -226,7 +226,7 @@ pub struct Reach {
 pub struct Certify {
     /// The system.
     pub file: PathBuf,
-    /// The evidence, as --evidence writes it; or, of a C program, a violation witness of any tool (.yml).
+    /// The evidence, as --evidence writes it; or, of a C program, a witness of any tool (.yml), of a violation or of correctness.
     pub evidence: PathBuf,
     #[command(flatten)]
     pub start: Start,

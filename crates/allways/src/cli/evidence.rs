@@ -9,11 +9,14 @@ use super::session::Session;
 use super::{Context, Failure};
 use crate::check::Request;
 use crate::definition::is_definition;
-use crate::load::{LoadError, SourceDiagnostics, load, read};
+use crate::load::{LoadError, Options, SourceDiagnostics, load, load_stated, read};
 use crate::recheck::{NoClaim, Walked, read_claim};
 use crate::witness::confirm::{self, Judged};
+use crate::witness::judge::{Stated, Tasks};
 use crate::witness::{self, NoWitness};
 use crate::words;
+use allways_c::instrument::Instrumentation;
+use allways_c::property::Property;
 use allways_engines::{Budget, Question};
 use allways_evidence::Rejection;
 use allways_lang::diagnostic::{Diagnostics, Severity};
@@ -88,19 +91,35 @@ fn confirm_witness(arguments: &Certify, context: &mut Context) -> Result<Exit, F
             .add(Severity::Error, misfit.at..misfit.at, || (format!("expected {}", misfit.what), None));
         LoadError::Faulty(Box::new(SourceDiagnostics { source, diagnostics }))
     })?;
-    let unfit = |why: NoWitness| Failure::Usage(why.to_string(), "give a violation witness".to_string());
-    confirm::targets(&witness).map_err(unfit)?;
+    let unfit = |why: NoWitness| {
+        let help = "give a witness of a property that is checked".to_string();
+        Failure::Usage(why.to_string(), help)
+    };
+    let stated = Stated::of(&witness);
     let mut options = arguments.start.options();
-    options.property = Some(confirm::property(&witness).map_err(unfit)?);
+    options.property = Some(match stated {
+        Some(stated) => stated.property().map_err(unfit)?,
+        None => confirm::property(&witness).map_err(unfit)?,
+    });
     if arguments.start.data_model.is_none() {
         options.data_model = witness.about.data_model;
     }
     let file = arguments.file.clone();
-    let loaded = session.reading(move || load(file, &options, &Budget::unlimited()))?;
-    context.printer.diagnostics(&loaded.diagnostics);
     let question = Question { solver: arguments.smt.settings(), ..Question::default() };
     let request = Request { question, ..Request::default() };
-    let judged = session.budgeted(|budget| confirm::confirm(&loaded.task, &witness, &request, budget))?;
+    let judged = match stated {
+        None => {
+            let loaded = session.reading(move || load(file, &options, &Budget::unlimited()))?;
+            context.printer.diagnostics(&loaded.diagnostics);
+            session.budgeted(|budget| confirm::confirm(&loaded.task, &witness, &request, budget))?
+        }
+        Some(stated) => {
+            let instrumentation = stated.instrumentation();
+            let (tasks, diagnostics) = session.reading(move || tasks(&file, options, &instrumentation))?;
+            context.printer.diagnostics(&diagnostics);
+            session.budgeted(|budget| stated.judge(&tasks, &request, budget))?
+        }
+    };
     let (verdict, words, exit) = match judged {
         Judged::Confirmed(how) => ("accepted", how, Exit::Success),
         Judged::Rejected(why) => ("rejected", why, Exit::Rejected),
@@ -114,13 +133,33 @@ fn confirm_witness(arguments: &Certify, context: &mut Context) -> Result<Exit, F
     } else {
         let time = words::duration(session.elapsed());
         let rest = match exit {
+            Exit::Success if stated.is_some() => {
+                format!("{file} is safe, as {name} says: {words} ({time})")
+            }
             Exit::Success => format!("{file} goes wrong where {name} says: {words} ({time})"),
+            Exit::Rejected if stated.is_some() => format!("{name} is not true of {file}: {words}"),
             Exit::Rejected => format!("{name} shows nothing about {file}: {words}"),
             _ => format!("{name} is neither confirmed nor rejected, because {words}"),
         };
         context.output.verdict(verdict, &rest);
     }
     Ok(exit)
+}
+
+/// The tasks by which a correctness witness is judged. Races are looked for by themselves: what is stated causes none.
+fn tasks(
+    file: &Path,
+    mut options: Options,
+    stated: &Instrumentation,
+) -> Result<(Tasks, SourceDiagnostics), LoadError> {
+    let budget = Budget::unlimited();
+    let races = options.property.is_some_and(|property| property.races);
+    let plain = if races { Some(load(file, &options, &budget)?.task) } else { None };
+    if races {
+        options.property = Some(Property::NOTHING);
+    }
+    let (loaded, unplaced) = load_stated(file, &options, stated, &budget)?;
+    Ok((Tasks { plain, stated: loaded.task, unplaced }, loaded.diagnostics))
 }
 
 /// Runs `certify`.

@@ -2,18 +2,24 @@
 //!
 //! The witness says what goes wrong, and where: the program is changed so that nothing else goes wrong than what the witness
 //! names, and checked. A violation is then one at the target, found and certified as any other; if there is none, the witness is
-//! rejected. How the witness gets there is a hint that need not be followed: a run that goes wrong at the target confirms what it
-//! claims.
+//! rejected. How the witness gets there is a hint: a run that goes wrong at the target confirms what it claims. The values that calls
+//! return are followed first, for a while: a run with these inputs is one of the program. The order of threads is not followed.
 
 use super::statements::{Statements, line_column};
-use super::{Content, NoWitness, Waypoint, Witness, sha256};
-use crate::check::{CheckError, Request, check};
+use super::{Content, NoWitness, Step, Waypoint, Witness, sha256};
+use crate::check::{CheckError, Checked, Request, check};
 use allways_c::property::Property;
 use allways_engines::Budget;
 use allways_evidence::Verdict;
-use allways_model::program::{Op, Program, Span};
+use allways_model::program::inputs::Inputs;
+use allways_model::program::{Expr, Op, Program, Span, Value};
 use allways_model::task::{Model, Task};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a run with the inputs of the witness is looked for.
+const GUIDED_BUDGET: Duration = Duration::from_secs(10);
 
 /// What came of a witness.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,16 +30,6 @@ pub enum Judged {
     Rejected(String),
     /// That is not known, and why.
     Unknown(String),
-}
-
-/// The targets of a violation witness.
-pub fn targets(witness: &Witness) -> Result<&[Waypoint], NoWitness> {
-    match &witness.content {
-        Content::Violation(_, targets) => Ok(targets),
-        Content::Correctness(..) => Err(NoWitness(
-            "only violation witnesses are confirmed; `allways check` looks for a proof itself".to_string(),
-        )),
-    }
 }
 
 /// The property that a witness is about.
@@ -62,16 +58,27 @@ pub fn confirm(
     if sha256::hexadecimal(source) != witness.about.hash.to_ascii_lowercase() {
         return Ok(Judged::Rejected("it is about another file: the SHA-256 is another one".to_string()));
     }
-    let targets = match targets(witness) {
-        Ok(targets) => targets,
-        Err(why) => return Ok(Judged::Unknown(why.to_string())),
+    let Content::Violation(steps, targets) = &witness.content else {
+        return Ok(Judged::Unknown("it is no violation witness".to_string()));
     };
     let place = Target { source, statements: Statements::of(source), targets };
-    let task = place.only_there(task);
-    let checked = check(&task, request, budget)?;
+    let task = changed(task, &|program| place.program(program));
+    let inputs = inputs(steps);
+    if !inputs.is_empty() {
+        let guided = changed(&task, &|program| with_inputs(program, &inputs));
+        let checked = check(&guided, request, &budget.within(GUIDED_BUDGET))?;
+        if let confirmed @ Judged::Confirmed(_) = judged(&checked, witness, targets) {
+            return Ok(confirmed);
+        }
+    }
+    Ok(judged(&check(&task, request, budget)?, witness, targets))
+}
+
+/// What an answer about the targets alone says about the witness.
+fn judged(checked: &Checked, witness: &Witness, targets: &[Waypoint]) -> Judged {
     let lines: Vec<String> = targets.iter().map(|target| target.place.line.to_string()).collect();
     let lines = lines.join(" and ");
-    Ok(match checked.verdict() {
+    match checked.verdict() {
         Verdict::Safe(_) => Judged::Rejected(format!("nothing goes wrong at line {lines}")),
         Verdict::Unknown(reason) => Judged::Unknown(reason.to_string()),
         Verdict::Unsafe(_) => {
@@ -84,7 +91,47 @@ pub fn confirm(
                 Judged::Unknown(format!("it goes wrong elsewhere: {end}"))
             }
         }
-    })
+    }
+}
+
+/// The task with another program.
+fn changed(task: &Task, change: &dyn Fn(&Program) -> Program) -> Task {
+    let model = match &task.model {
+        Model::Program(program) => Model::Program(Arc::new(change(program))),
+        other => other.clone(),
+    };
+    let exact = task.exact.as_ref().map(|exact| Box::new(changed(exact, change)));
+    Task { model, exact, abstractions: Vec::new(), ..task.clone() }
+}
+
+/// The values that calls return, by their lines.
+fn inputs(steps: &[Waypoint]) -> BTreeMap<u32, Vec<Value>> {
+    let mut inputs: BTreeMap<u32, Vec<Value>> = BTreeMap::new();
+    for waypoint in steps {
+        if let Step::Returns { value, .. } = waypoint.step {
+            let values = inputs.entry(waypoint.place.line).or_default();
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+    }
+    inputs
+}
+
+/// The program in which the choices of these lines have these values alone. Its runs are runs of the program.
+fn with_inputs(program: &Program, inputs: &BTreeMap<u32, Vec<Value>>) -> Program {
+    let (mut given, mut number) = (Inputs::default(), 0);
+    for edge in program.locations.iter().flat_map(|location| &location.edges) {
+        edge.op.clone().rewrite(&mut |part| {
+            if let Expr::Choose(..) = part {
+                if let Some(values) = inputs.get(&edge.span.line) {
+                    given.choices.insert(number, values.clone());
+                }
+                number += 1;
+            }
+        });
+    }
+    given.given(program)
 }
 
 struct Target<'a> {
@@ -100,16 +147,7 @@ impl Target<'_> {
         self.targets.iter().any(|target| [span.line, line].contains(&target.place.line))
     }
 
-    /// A task that goes wrong at the targets alone, as far as going wrong is a step of its own.
-    fn only_there(&self, task: &Task) -> Task {
-        let model = match &task.model {
-            Model::Program(program) => Model::Program(Arc::new(self.program(program))),
-            other => other.clone(),
-        };
-        let exact = task.exact.as_ref().map(|exact| Box::new(self.only_there(exact)));
-        Task { model, exact, abstractions: Vec::new(), ..task.clone() }
-    }
-
+    /// A program that goes wrong at the targets alone, as far as going wrong is a step of its own.
     fn program(&self, program: &Program) -> Program {
         let mut program = program.clone();
         for edge in program.locations.iter_mut().flat_map(|location| &mut location.edges) {

@@ -17,7 +17,7 @@ use allways_c::lower::Lowered;
 use allways_c::slots::Kind;
 use allways_engines::Budget;
 use allways_model::program::semantics::{Outcome, State, steps};
-use allways_model::program::{Count, LocationId, Program, Slot, Value};
+use allways_model::program::{Count, LocationId, Program, Slot, Value, Variable};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How many states are looked at.
@@ -36,6 +36,8 @@ const WRITTEN: usize = 40;
 struct Number {
     name: String,
     slot: Slot,
+    /// Where it is declared.
+    declared: usize,
 }
 
 /// Of two numbers, their difference and their sum, if that was always the same.
@@ -73,13 +75,15 @@ impl Found {
     }
 
     /// What is always so of two numbers that are not always the same, and do not overflow when they are added.
-    fn relations(&self, numbers: &[Number]) -> Vec<String> {
+    fn relations(&self, numbers: &[Number], site: usize) -> Vec<String> {
+        let known = |number: usize| numbers[number].declared < site;
         let small = |number: usize| self.values[number].iter().all(|value| value.unsigned_abs() < 1 << 30);
         let changes = |number: usize| self.values[number].len() > 1;
         let pairs = self
             .pairs
             .iter()
             .flatten()
+            .filter(|&(&(one, other), _)| known(one) && known(other))
             .filter(|&(&(one, other), _)| small(one) && small(other) && changes(one) && changes(other));
         let told = pairs.filter_map(|(&(one, other), &known)| {
             let (one, other) = (&numbers[one].name, &numbers[other].name);
@@ -117,9 +121,10 @@ impl Site {
         }
     }
 
-    /// What holds, as far as the numbers say, and the ghosts of mutexes that are known to follow them.
-    fn holds(&self, numbers: &[Number], mutexes: &[(Mutex, bool)]) -> Vec<String> {
-        let each = numbers.iter().zip(&self.all.values);
+    /// What holds at a place, as far as the numbers say that are declared before, and the ghosts of mutexes that are known to follow them.
+    fn holds(&self, site: usize, numbers: &[Number], mutexes: &[(Mutex, bool)]) -> Vec<String> {
+        let declared = |number: &Number| number.declared < site;
+        let each = numbers.iter().zip(&self.all.values).filter(|(number, _)| declared(number));
         let mut parts: Vec<String> =
             each.clone().map(|(number, values)| holds(&number.name, values)).collect();
         for ((mutex, _), (states, free)) in mutexes.iter().zip(&self.mutexes).filter(|((_, known), _)| *known)
@@ -129,13 +134,14 @@ impl Site {
                 parts.push(format!("{ghost} == {}", i32::from(taken)));
                 continue;
             }
-            for ((number, values), free) in each.clone().zip(&free.values) {
+            let among = numbers.iter().zip(&self.all.values).zip(&free.values);
+            for ((number, values), free) in among.filter(|((number, _), _)| declared(number)) {
                 if said(free) < said(values) {
                     parts.push(format!("({ghost} == 1 || {})", holds(&number.name, free)));
                 }
             }
-            let anyway = self.all.relations(numbers);
-            let own = free.relations(numbers).into_iter().filter(|relation| !anyway.contains(relation));
+            let anyway = self.all.relations(numbers, site);
+            let own = free.relations(numbers, site).into_iter().filter(|relation| !anyway.contains(relation));
             parts.extend(own.map(|relation| format!("({ghost} == 1 || {relation})")));
         }
         parts
@@ -195,7 +201,7 @@ pub fn invariants(
         return Default::default();
     }
     let told = found.into_iter().filter_map(|(site, values)| {
-        let parts = values.holds(&numbers, &mutexes);
+        let parts = values.holds(site, &numbers, &mutexes);
         let is_loop = [&b"while"[..], b"for"].iter().any(|word| source[site..].starts_with(word));
         let place = place(source, statements, site, None);
         (!parts.is_empty()).then(|| Invariant { place, is_loop, holds: parts.join(" && ") })
@@ -246,7 +252,21 @@ fn numbers(lowered: &Lowered, source: &[u8]) -> Vec<Number> {
             && lowered.cells.get(variable.slot).is_some_and(|(kind, _)| *kind != Kind::Library)
             && is_number(source, variable.span.start as usize)
     });
-    shared.map(|variable| Number { name: variable.name.clone(), slot: variable.slot }).collect()
+    let numbers = shared.filter(|variable| !is_hidden(program, &variable.name)).map(|variable| Number {
+        name: variable.name.clone(),
+        slot: variable.slot,
+        declared: variable.span.start as usize,
+    });
+    numbers.collect()
+}
+
+/// Whether there is another variable of this name, which may hide it somewhere.
+fn is_hidden(program: &Program, name: &str) -> bool {
+    let locals = program.procedures.iter().flat_map(|procedure| &procedure.locals);
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let named =
+        |variable: &&Variable| variable.name.split(|letter| !is_word(letter)).any(|word| word == name);
+    locals.chain(&program.shared).filter(named).count() > 1
 }
 
 /// Whether what is declared here is a number of a type that the language itself has: others may hold what the model made up.

@@ -1,7 +1,7 @@
 //! Witnesses in YAML, ours and those of other tools, read.
 
 use super::schema::{Genre, Misfit, check};
-use super::{About, Content, Ghost, Ghosts, Invariant, Place, Step, Update, Waypoint, Witness};
+use super::{About, Content, Ghost, Ghosts, Invariant, Place, Step, Unread, Update, Waypoint, Witness};
 use allways_c::typed::DataModel;
 use allways_lang::yaml::{self, Node};
 
@@ -10,18 +10,33 @@ pub fn read(text: &[u8]) -> Result<Witness, Misfit> {
     let node = yaml::parse(text).map_err(|error| Misfit { at: error.span.start, what: error.message })?;
     let genre = check(&node)?;
     let entries = node.list().unwrap_or_default();
-    let first = entries.first().and_then(|entry| entry.get("metadata"));
-    let about =
-        first.and_then(about).ok_or(Misfit { at: 0, what: "what the witness is about".to_string() })?;
+    let nothing = Misfit { at: 0, what: "what the witness is about".to_string() };
+    let mut about = None;
+    for entry in entries {
+        let own = entry.get("metadata").and_then(self::about).ok_or(nothing.clone())?;
+        let first = about.get_or_insert_with(|| own.clone());
+        let what = |about: &About| {
+            (about.file.clone(), about.hash.clone(), about.specification.clone(), about.data_model)
+        };
+        if what(first) != what(&own) {
+            let what = "entries about one file and one property".to_string();
+            return Err(Misfit { at: entry.span.start, what });
+        }
+    }
+    let about = about.ok_or(nothing)?;
     let content = entries.iter().filter_map(|entry| entry.get("content")?.list()).flatten();
     let content = match genre {
         Genre::Correctness => {
-            let mut all = Ghosts::default();
-            entries
-                .iter()
-                .filter_map(|entry| entry.get("content"))
-                .for_each(|content| ghosts(content, &mut all));
-            Content::Correctness(content.filter_map(invariant).collect(), all)
+            let (mut all, mut invariants, mut unread) = (Ghosts::default(), Vec::new(), Vec::new());
+            let contents = entries.iter().filter_map(|entry| entry.get("content"));
+            contents.for_each(|content| ghosts(content, &about.file, &mut all, &mut unread));
+            for node in content {
+                match invariant(node, &about.file) {
+                    Ok(invariant) => invariants.push(invariant),
+                    Err(what) => unread.push(Unread { what, of_ghosts: false }),
+                }
+            }
+            Content::Correctness(invariants, all, unread)
         }
         Genre::Violation => {
             let (mut steps, mut targets, mut threads) = (Vec::new(), Vec::new(), 0);
@@ -71,15 +86,35 @@ fn place(node: &Node) -> Option<Place> {
     Some(Place { line: number("line")?, column: number("column"), call: None, function })
 }
 
-fn invariant(node: &Node) -> Option<Invariant> {
-    let invariant = node.get("invariant")?;
-    let holds = invariant.get("value")?.text()?.to_string();
-    let is_loop = invariant.get("type")?.text()? == "loop_invariant";
-    Some(Invariant { place: place(invariant.get("location")?)?, is_loop, holds })
+/// The place of something that a correctness witness states; or why it is not read.
+fn stated_place(node: &Node, file: &str) -> Result<Place, String> {
+    let line = node.get("line").and_then(Node::text).unwrap_or_default();
+    if node.get("file_name").and_then(Node::text) != Some(file) {
+        return Err(format!("what is stated about line {line} of another file is not read"));
+    }
+    let place = place(node).filter(|place| place.column.is_some() || node.get("column").is_none());
+    place.ok_or_else(|| format!("what is stated about line {line} is not read: there is no such place"))
+}
+
+/// An invariant; or why it is not read.
+fn invariant(node: &Node, file: &str) -> Result<Invariant, String> {
+    let Some(invariant) = node.get("invariant") else {
+        return Err("contracts of functions are not read".to_string());
+    };
+    let place =
+        invariant.get("location").map_or_else(|| Err(String::new()), |node| stated_place(node, file))?;
+    let kind = invariant.get("type").and_then(Node::text).unwrap_or_default();
+    let is_loop = match kind {
+        "loop_invariant" => true,
+        "location_invariant" => false,
+        other => return Err(format!("line {}: a `{other}` is not read", place.line)),
+    };
+    let holds = invariant.get("value").and_then(Node::text).unwrap_or_default().to_string();
+    Ok(Invariant { place, is_loop, holds })
 }
 
 /// The ghost variables of an entry, if it has some.
-fn ghosts(content: &Node, all: &mut Ghosts) {
+fn ghosts(content: &Node, file: &str, all: &mut Ghosts, unread: &mut Vec<Unread>) {
     let list = |node: &Node, key: &str| node.get(key).and_then(Node::list).unwrap_or_default().to_vec();
     let text = |node: &Node, key: &str| Some(node.get(key)?.text()?.to_string());
     let variable = |node: &Node| {
@@ -91,12 +126,22 @@ fn ghosts(content: &Node, all: &mut Ghosts) {
         })
     };
     let value = |node: &Node| Some((text(node, "variable")?, text(node, "value")?));
-    let update = |node: &Node| {
-        let values = list(node, "updates").iter().filter_map(value).collect();
-        Some(Update { place: place(node.get("location")?)?, values })
-    };
-    all.variables.extend(list(content, "ghost_variables").iter().filter_map(variable));
-    all.updates.extend(list(content, "ghost_updates").iter().filter_map(update));
+    for ghost in list(content, "ghost_variables").iter().filter_map(variable) {
+        if ghost.scope == "global" {
+            all.variables.push(ghost);
+        } else {
+            let what = format!("the ghost variable `{}` is not global, and not read", ghost.name);
+            unread.push(Unread { what, of_ghosts: true });
+        }
+    }
+    for node in list(content, "ghost_updates") {
+        let values = list(&node, "updates").iter().filter_map(value).collect();
+        match node.get("location").map(|node| stated_place(node, file)) {
+            Some(Ok(place)) => all.updates.push(Update { place, values }),
+            Some(Err(what)) => unread.push(Unread { what, of_ghosts: true }),
+            None => {}
+        }
+    }
 }
 
 /// A waypoint; none that is to be avoided.

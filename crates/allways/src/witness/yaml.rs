@@ -18,7 +18,7 @@ pub fn write(witness: &Witness) -> String {
             let form = Form { file: &witness.about.file, several };
             ("violation_sequence", if several { "2.2" } else { "2.0" }, form.violation(steps, targets))
         }
-        Content::Correctness(invariants, spoken_of) => {
+        Content::Correctness(invariants, spoken_of, _) => {
             ghosts = Some(spoken_of).filter(|ghosts| **ghosts != Ghosts::default());
             let mut content = String::new();
             for invariant in invariants {

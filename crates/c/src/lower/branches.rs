@@ -206,6 +206,10 @@ impl Lowering<'_> {
                 self.here = middle;
                 self.branch(right, yes, no)
             }
+            ExprKind::Comma(first, second) => {
+                self.effect(first)?;
+                self.branch(second, yes, no)
+            }
             _ => {
                 let used = self.body.used;
                 let condition = self.condition(expr)?;

@@ -15,7 +15,7 @@ impl Lowering<'_> {
     /// Statements, one after the other.
     pub(super) fn block_of(&mut self, body: &[Stmt]) -> Result<()> {
         for (index, stmt) in body.iter().enumerate() {
-            let before = index.checked_sub(1).map(|before| &body[before]);
+            let before = body[..index].iter().rev().find(|before| !walk::is_stated(self.unit, before));
             self.statement(stmt, before)?;
         }
         Ok(())
@@ -256,7 +256,8 @@ impl Lowering<'_> {
         if first
             && let Some(condition) = condition
             && self.creates_threads(body)
-            && let Some(rounds) = self.rounds(condition, step, body, before).or_else(|| self.few_rounds(body))
+            && let plain = walk::without_stated(self.unit, condition)
+            && let Some(rounds) = self.rounds(plain, step, body, before).or_else(|| self.few_rounds(body))
             && (rounds <= FEW || !all)
         {
             self.lowered.rounds = self.lowered.rounds.max(rounds);

@@ -9,6 +9,7 @@ use super::expressions::{applied, converted, integer, number};
 use super::freed::How;
 use super::places::{Target, binary};
 use super::{Lowering, Model, Result, refuse};
+use crate::instrument;
 use crate::slots::Kind;
 use crate::typed::{Binary, Expr, ExprKind, Function, Int, Type};
 use crate::walk;
@@ -93,6 +94,22 @@ impl Lowering<'_> {
                     self.end_process(span)?;
                     self.here = fine;
                 }
+                zero
+            }
+            instrument::INVARIANT | instrument::UPDATE => {
+                let ([Expr { kind: ExprKind::Int(number), .. }, rest @ ..], [_, first, ..]) =
+                    (arguments, arguments)
+                else {
+                    return zero;
+                };
+                match name {
+                    instrument::INVARIANT => self.invariant(*number as usize, first, span),
+                    _ => self.ghost_update(*number as usize, rest, span),
+                }
+                zero
+            }
+            instrument::BEFORE => {
+                self.before_update(span)?;
                 zero
             }
             crate::annotations::ASSERT if !self.property.assertions => zero,

@@ -42,6 +42,7 @@ pub(super) fn find(unit: &Unit, main: FunctionId) -> ThreadArrays<'_> {
     walk::each_statement(body, &mut |stmt| {
         jumps |= matches!(stmt.kind, StmtKind::Label(..) | StmtKind::Goto(_));
     });
+    jumps |= walk::states_something(unit, body);
     for (index, stmt) in body.iter().enumerate().filter(|_| !jumps) {
         let before = index.checked_sub(1).map(|before| &body[before]);
         if let Some((array, length)) = allocated(unit, before, stmt)

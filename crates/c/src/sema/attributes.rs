@@ -7,6 +7,7 @@ use crate::parse::parse;
 use crate::typed::{ExprKind, Type};
 use lang_c::ast::{ExternalDeclaration, Initializer};
 use lang_c::span::Span as Range;
+use std::rc::Rc;
 
 /// What attributes of one thing say together.
 #[derive(Clone, Default, Debug)]
@@ -134,13 +135,13 @@ impl Analyser<'_> {
             ["int", "char", "short", "long", "float", "double", "struct", "union", "void", "unsigned"];
         let is_type = known.iter().any(|word| words.trim_start().starts_with(word));
         let text = if is_type { format!("int x=_Alignof({words});") } else { format!("int x=({words});") };
-        let normal = normalise(text.as_bytes()).ok()?;
+        let normal = Rc::new(normalise(text.as_bytes()).ok()?);
         let tree = parse(&normal).ok()?;
         let ExternalDeclaration::Declaration(declaration) = &tree.0.last()?.node else { return None };
         let initializer = declaration.node.declarators.first()?.node.initializer.as_ref()?;
         let Initializer::Expression(expression) = &initializer.node else { return None };
         // Literals are read from the text that the tree was made of.
-        let mut other = Analyser { normal: &normal, ..self.share() };
+        let mut other = Analyser { normal, ..self.share() };
         let value: Res<_> = other.value(expression);
         match value.ok()?.kind {
             ExprKind::Int(value) => u64::try_from(value).ok(),
@@ -150,7 +151,7 @@ impl Analyser<'_> {
 
     /// An analyser that knows the same names, to read an expression of another text.
     fn share(&self) -> Analyser<'_> {
-        let mut other = Analyser::new(self.normal, self.map, self.unit.model);
+        let mut other = Analyser::new(&self.normal, self.map, self.unit.model);
         other.unit.records.clone_from(&self.unit.records);
         for scope in &self.scopes {
             for (name, symbol) in &scope.names {

@@ -15,10 +15,16 @@ impl Analyser<'_> {
             let mut list = Vec::new();
             for item in items {
                 let done = match &item.node {
-                    BlockItem::Declaration(declaration) => this.declaration(declaration, &mut list),
+                    BlockItem::Declaration(declaration) => {
+                        let around = this.around(item.span, true);
+                        list.extend(around.before);
+                        let done = this.declaration(declaration, &mut list);
+                        list.extend(around.after);
+                        done
+                    }
                     BlockItem::StaticAssert(_) => Ok(()),
                     BlockItem::Statement(statement) => {
-                        this.statement(statement).map(|statement| list.push(statement))
+                        this.statements(statement).map(|statements| list.extend(statements))
                     }
                 };
                 if let Err(error) = done {
@@ -33,6 +39,23 @@ impl Analyser<'_> {
     }
 
     pub(super) fn statement(&mut self, node: &Node<Statement>) -> Res<Stmt> {
+        let mut statements = self.statements(node)?;
+        match (statements.pop(), statements.is_empty()) {
+            (Some(only), true) => Ok(only),
+            (last, _) => {
+                statements.extend(last);
+                Ok(Stmt { kind: StmtKind::Block(statements), span: self.span(node.span) })
+            }
+        }
+    }
+
+    /// A statement, with what is stated about it before and after.
+    fn statements(&mut self, node: &Node<Statement>) -> Res<Vec<Stmt>> {
+        let around = self.around_statement(node);
+        Ok(around.put(self.alone(node)?))
+    }
+
+    fn alone(&mut self, node: &Node<Statement>) -> Res<Stmt> {
         let span = self.span(node.span);
         let kind = match &node.node {
             Statement::Labeled(labeled) => self.labeled(labeled)?,
@@ -66,11 +89,13 @@ impl Analyser<'_> {
             }
             Statement::While(statement) => {
                 let condition = self.condition(&statement.node.expression)?;
+                let condition = self.headed_by(node.span, condition);
                 StmtKind::While(condition, Box::new(self.inner(&statement.node.statement)?))
             }
             Statement::DoWhile(statement) => {
                 let body = self.inner(&statement.node.statement)?;
-                StmtKind::DoWhile(Box::new(body), self.condition(&statement.node.expression)?)
+                let condition = self.condition(&statement.node.expression)?;
+                StmtKind::DoWhile(Box::new(body), self.headed_by(node.span, condition))
             }
             Statement::For(statement) => self.scoped(|this| this.for_statement(statement))?,
             Statement::Goto(label) => StmtKind::Goto(label.node.name.clone()),
@@ -126,6 +151,7 @@ impl Analyser<'_> {
             Some(condition) => Some(self.condition(condition)?),
             None => None,
         };
+        let condition = self.headed(node.span, condition);
         let step = match &node.node.step {
             Some(step) => Some(self.value(step)?),
             None => None,
