@@ -312,7 +312,8 @@ impl Op {
             _ => (&mut [], &mut [], None),
         };
         for place in places {
-            if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &mut place.target {
+            if let Target::SharedElement(_, _, index) | Target::LocalElement(_, _, index) = &mut place.target
+            {
                 index.rewrite(with);
             }
         }
