@@ -269,6 +269,8 @@ struct Lowering<'u> {
     outlived: HashMap<FunctionId, Vec<VariableId>>,
     /// Of such variables, the slots that say whether they are there.
     mortals: HashMap<ObjectId, Slot>,
+    /// Memory of which it is not known how much is asked for.
+    sized: HashSet<ObjectId>,
     /// Where variables are declared without a value.
     declarations: Vec<LocationId>,
     /// Where threads are joined.
@@ -279,6 +281,8 @@ struct Lowering<'u> {
     threads_known: crowds::Known,
     /// Atomic operations with a weak memory order: where they begin and end, and the order.
     weak: Vec<([LocationId; 2], Span, &'static str)>,
+    /// Where objects with atomic parts are accessed as a whole, if it is looked for data races.
+    plain: Vec<(LocationId, Span)>,
     /// Whether an edge leads to a location.
     reached: Vec<bool>,
     /// Whether the steps from a location are lowered as those of an atomic section.
@@ -423,6 +427,8 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         rewritten: Vec::new(),
         outlived,
         mortals: HashMap::new(),
+        sized: HashSet::new(),
+        plain: Vec::new(),
         declarations: Vec::new(),
         joined: Vec::new(),
         skips_joins: false,

@@ -135,6 +135,34 @@ fn the_least_number_cannot_be_divided_by_minus_one() {
 }
 
 #[test]
+fn memory_ends_where_it_was_asked_for() {
+    let head = "int n = 2; ";
+    let texts = |texts: &[&str]| texts.iter().map(|text| format!("{head}{text}")).collect::<Vec<String>>();
+    let some = texts(&[
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); p[3] = 1; }",
+        "int main(void) { n++; int *p = calloc(n, sizeof(int)); result = p[n]; }",
+        "int main(void) { int a[n]; for (int i = 0; i <= n; i++) a[i] = i; n = 1; }",
+        "int main(void) { n++; char *p = malloc(n); p[n] = 1; }",
+        "struct s { int a, b; }; int main(void) { n++; struct s *p = malloc(n * sizeof *p); p[n].b = 1; }",
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); free(p + 1); }",
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); free(p); p[0] = 1; }",
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); free(p); free(p); }",
+        "int main(void) { for (n = 1; n < 4; n++) { int *p = malloc(n * sizeof(int)); p[2] = 1; free(p); } }",
+        "int *p; void *t(void *u) { p[1] = 1; return 0; } int main(void) { pthread_t a; n--; p = malloc(n * sizeof(int)); pthread_create(&a, 0, t, 0); pthread_join(a, 0); }",
+    ]);
+    all(true, &some.iter().map(String::as_str).collect::<Vec<&str>>());
+    let none = texts(&[
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); p[2] = 1; free(p); }",
+        "int main(void) { n++; int *p = calloc(n, sizeof(int)); result = p[n - 1]; }",
+        "int main(void) { int a[n]; for (int i = 0; i < n; i++) a[i] = i; n = 1; }",
+        "struct s { int a, b; }; int main(void) { n++; struct s *p = malloc(n * sizeof *p); p[n - 1].b = 1; free(p); }",
+        "int main(void) { for (n = 1; n < 4; n++) { int *p = malloc(n * sizeof(int)); p[n - 1] = 1; free(p); } }",
+        "int main(void) { n = 0; int *p = malloc(n * sizeof(int)); free(p); p = malloc(4); *p = 1; free(p); }",
+    ]);
+    all(false, &none.iter().map(String::as_str).collect::<Vec<&str>>());
+}
+
+#[test]
 fn bit_fields_of_one_location_are_written_together() {
     let race = "struct s { int a : 4; int b : 4; } s; void *t(void *u) { s.a = 1; return 0; } int main(void) { pthread_t a; pthread_create(&a, 0, t, 0); s.b = 2; pthread_join(a, 0); int *none = 0; if (s.a != 1) result = *none; }";
     all(true, &[race]);
@@ -143,6 +171,8 @@ fn bit_fields_of_one_location_are_written_together() {
         false,
         &[
             &race.replace("int a : 4; int", "int a : 4; int : 0; int c; int"),
+            &race.replace("int a : 4; int", "int a : 4; int : 0; int"),
+            &race.replace("int a : 4; int", "int a : 4; char : 0; int"),
             &race.replace("int a : 4;", "int a;"),
             &race.replace("s.b = 2; pthread_join(a, 0);", "pthread_join(a, 0); s.b = 2;"),
         ],

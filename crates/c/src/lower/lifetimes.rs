@@ -4,15 +4,19 @@
 //! object is there; an access looks at it in the same step. Objects that cannot be accessed too late are left alone, so that
 //! programs without them have nothing more in their states:
 //!
-//! - memory of a class of which nothing is freed;
+//! - memory of a class of which nothing is freed, and of which it is known how much is asked for;
 //! - a variable, unless something that may hold its address can outlive it: something static or on the heap, a variable of a
 //!   function that is not called by the one that declares it, of a thread, or what the function returns. Variables of `main`
 //!   live as long as the process.
 //!
+//! Of memory of which it is not known how much is asked for, there is some, and what it holds before it says how much of that was asked
+//! for: all that comes after is not there either.
+//!
 //! Memory is not given out again after it was freed, so that an address is never that of something else later. A variable lies
 //! where it lay when its function was called before; an address that was kept since then is taken for the new one.
 
-use super::places::{Target, address_number, binary};
+use super::heap::THERE;
+use super::places::{Target, address_number, binary, plus};
 use super::{Lowering, Model, Object, ObjectId, Result};
 use crate::library::{self, Flow};
 use crate::pointers::{Class, Pointers};
@@ -27,6 +31,8 @@ pub(super) struct Mortal {
     first: Slot,
     last: Slot,
     there: Slot,
+    /// Whether that slot says how many slots are there.
+    sized: bool,
 }
 
 impl Mortal {
@@ -35,9 +41,19 @@ impl Mortal {
         (self.first..self.last).contains(&slot)
     }
 
-    /// Whether the object is not there.
-    pub fn is_over(&self) -> Model {
-        binary(Binary::Equal, Model::Shared(self.there), Model::Constant(0))
+    /// Whether a slot of the object is not there.
+    pub fn is_over(&self, slot: Slot) -> Model {
+        self.lacks(&Model::Constant(address_number(slot)))
+    }
+
+    /// Whether an address, which is one of the object, is not one of what is there.
+    fn lacks(&self, address: &Model) -> Model {
+        let there = Model::Shared(self.there);
+        if self.sized {
+            let last = plus(address.clone(), THERE - address_number(self.first));
+            return binary(Binary::LessEqual, there, last);
+        }
+        binary(Binary::Equal, there, Model::Constant(0))
     }
 
     /// Whether an address is one of the object, and the object is not there.
@@ -50,7 +66,7 @@ impl Mortal {
             let first = compare(Binary::GreaterEqual, self.first);
             binary(Binary::And, first, compare(Binary::Less, self.last))
         };
-        binary(Binary::And, inside, self.is_over())
+        binary(Binary::And, inside, self.lacks(address))
     }
 }
 
@@ -183,12 +199,16 @@ impl Lowering<'_> {
                 let start = first[number];
                 if let Some(&flag) = self.mortals.get(&ObjectId(number)) {
                     let there = first[flag >> super::PART_BITS];
-                    found.push(Mortal { first: start, last: start + parts.len(), there });
-                } else if let Some(stride) = stride.filter(|_| freed.contains(class)) {
+                    found.push(Mortal { first: start, last: start + parts.len(), there, sized: false });
+                    continue;
+                }
+                let sized = self.sized.contains(&ObjectId(number));
+                if let Some(stride) = stride.filter(|_| sized || freed.contains(class)) {
                     found.extend((start..start + parts.len()).step_by(stride).map(|there| Mortal {
                         first: there + 1,
                         last: there + stride,
                         there,
+                        sized,
                     }));
                 }
             }

@@ -400,6 +400,13 @@ impl Lowering<'_> {
             self.store(&Target::Local(slot), value, span)?;
         }
         let atomic = self.body.atomic;
+        if atomic > 0 && self.body.calls.len() == 1 {
+            // The thread ends there.
+            return match self.body.number {
+                0 => self.end_process(span),
+                _ => refuse(span, "a thread ends inside an atomic section"),
+            };
+        }
         if let Some(call) = self.body.calls.last_mut() {
             call.atomic = Some(atomic);
         }
