@@ -12,7 +12,8 @@ const PRELUDE: &str = "typedef unsigned long pthread_t; typedef struct { int x; 
     int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
     void pthread_exit(void *); int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *);
     void *malloc(unsigned long); void *calloc(unsigned long, unsigned long); void free(void *);
-    int printf(const char *, ...); int result; ";
+    int printf(const char *, ...); void *memset(void *, int, unsigned long); void *memcpy(void *, const void *, unsigned long);
+    void *memmove(void *, const void *, unsigned long); int result; ";
 
 const MOST_STATES: usize = 20_000;
 
@@ -160,6 +161,35 @@ fn memory_ends_where_it_was_asked_for() {
         "int main(void) { n = 0; int *p = malloc(n * sizeof(int)); free(p); p = malloc(4); *p = 1; free(p); }",
     ]);
     all(false, &none.iter().map(String::as_str).collect::<Vec<&str>>());
+}
+
+#[test]
+fn what_is_seen_as_more_than_it_is_ends_where_it_did() {
+    all(
+        true,
+        &[
+            "int a[2], b = 5; int main(void) { memset(a, 0, 3 * sizeof(int)); }",
+            "int main(void) { int a[2], b = 5; memset(a, 0, 3 * sizeof(int)); }",
+            "int a[3]; int main(void) { memset(&a[1], 0, sizeof a); }",
+            "int a[3]; int main(void) { int b[4]; memcpy(b, a, sizeof b); }",
+            "struct s { int a, b; } x; void clear(struct s *p) { memset(p, 0, 2 * sizeof *p); } int main(void) { clear(&x); }",
+            "struct s { int a, b; }; int x, y; int main(void) { ((struct s *)&x)->b = 5; }",
+            "struct s { int a, b; }; int main(void) { int x, y; ((struct s *)&x)->b = 5; }",
+            "int x, y; int main(void) { (*(int (*)[3])&x)[1] = 3; }",
+            "struct s { int a, b; }; struct t { struct s s; int c; }; struct s v; struct t w; int y; int main(void) { *(struct t *)&v = w; }",
+            "struct s { int a, b; }; struct t { struct s s; int c; }; int main(void) { struct s v; int y; ((struct t *)&v)->c = 1; }",
+        ],
+    );
+    all(
+        false,
+        &[
+            "struct s { int a, b; } x = { 1, 2 }; void clear(struct s *p) { memset(p, 0, sizeof *p); } int main(void) { clear(&x); }",
+            "int a[3]; int main(void) { int b[4]; memcpy(b, a, sizeof a); memset(&a[1], 0, 2 * sizeof(int)); memmove(&b[1], b, 3 * sizeof(int)); }",
+            "struct s { int a, b; }; int main(void) { struct s x = { 1, 2 }, y; memcpy(&y.a, &x.a, sizeof x); }",
+            "struct s { int a, b; }; int x; int main(void) { ((struct s *)&x)->a = 5; }",
+            "struct s { int a, b; }; struct t { struct s s; int c; }; struct t w; int main(void) { struct s *p = (struct s *)&w; p->b = 1; ((struct t *)p)->c = 2; }",
+        ],
+    );
 }
 
 #[test]

@@ -126,6 +126,7 @@ impl Lowering<'_> {
             return refuse(span, "`memset` of a part of an object is not followed");
         };
         let target = self.target_of(to)?;
+        let target = self.with_room(target, count);
         self.as_a_whole(&ty, span);
         let stored = Value::try_from(*value).unwrap_or(0);
         for offset in 0..count {
@@ -166,7 +167,8 @@ impl Lowering<'_> {
         if count != same {
             return refuse(span, "`memcpy` between objects of different types is not followed");
         }
-        let (to, from) = (self.target_of(to)?, self.target_of(from)?);
+        let (target, source) = (self.target_of(to)?, self.target_of(from)?);
+        let (to, from) = (self.with_room(target, count), self.with_room(source, count));
         self.as_a_whole(&into, span);
         self.as_a_whole(&out, span);
         if moves && count > MOST_MOVED {
