@@ -267,6 +267,8 @@ struct Lowering<'u> {
     rewritten: Vec<[LocationId; 2]>,
     /// Variables that something may outlive which holds their address, by function.
     outlived: HashMap<FunctionId, Vec<VariableId>>,
+    /// Calls of `alloca` whose memory something may outlive that holds its address.
+    outlived_memory: HashSet<Site>,
     /// Of such variables, the slots that say whether they are there.
     mortals: HashMap<ObjectId, Slot>,
     /// Memory of which it is not known how much is asked for.
@@ -352,6 +354,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
     let seen = unseen::seen(unit, &mut pointers);
     let converted = heap::conversions(unit, &mut pointers).into();
     let outlived = lifetimes::outlived(unit, &mut pointers);
+    let outlived_memory = lifetimes::outlived_memory(unit, &mut pointers);
     let allocated = heap::allocations(unit);
     let ([constants, likely], steady) = constants::find(unit, &pointers);
     let lowered = Lowered {
@@ -426,6 +429,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         stored_fields: fields::stored(unit),
         rewritten: Vec::new(),
         outlived,
+        outlived_memory,
         mortals: HashMap::new(),
         sized: HashSet::new(),
         plain: Vec::new(),

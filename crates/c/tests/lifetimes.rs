@@ -164,6 +164,27 @@ fn memory_ends_where_it_was_asked_for() {
 }
 
 #[test]
+fn memory_of_a_function_is_followed_unless_something_outlives_it() {
+    let program = |body: &str| {
+        format!(
+            "int *g; int two = 2; void use(int *p) {{ p[1] = 1; }} {body} int main(void) {{ f(two); two = 3; }}"
+        )
+    };
+    assert!(!goes_wrong(&program("void f(int n) { int a[n]; use(a); }")));
+    assert!(goes_wrong(&program("void f(int n) { int a[n]; use(a + 1); }")));
+    for body in [
+        "void f(int n) { int a[n]; g = a; }",
+        "int *m(int n) { int a[n]; return a; } void f(int n) { *m(n) = 1; }",
+    ] {
+        let text = format!("{PRELUDE}{}", program(body));
+        for program in ours::programs(&text).expect("it is read") {
+            let ends = explore::ends(&program, MOST_STATES).expect("few states");
+            assert!(ends.iter().any(|(end, _)| *end == End::Beyond), "{body}");
+        }
+    }
+}
+
+#[test]
 fn what_is_seen_as_more_than_it_is_ends_where_it_did() {
     all(
         true,

@@ -486,23 +486,22 @@ fn threads_of_a_loop_are_told_apart_where_something_does() {
 
 #[test]
 fn nobody_moves_when_the_process_ends_in_an_atomic_section() {
-    compare(&[
-        (
-            &[0],
-            "int x; void *f(void *p) { if (x) result = 1; return 0; }
-             int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); if (__VERIFIER_nondet_bool()) { __VERIFIER_atomic_begin(); x = 1; return 0; } }",
-        ),
-        (
-            &[0],
-            "int x; void *f(void *p) { if (x) result = 1; return 0; }
-             int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); if (__VERIFIER_nondet_bool()) { __VERIFIER_atomic_begin(); x = 1; exit(0); } }",
-        ),
-        (
-            &[0, 1],
-            "int x; void *f(void *p) { if (x) result = 1; return 0; }
-             int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); __VERIFIER_atomic_begin(); x = 1; __VERIFIER_atomic_end(); return 0; }",
-        ),
-    ]);
+    let ends = [
+        (false, "__VERIFIER_atomic_begin(); x = 1; return 0;"),
+        (false, "__VERIFIER_atomic_begin(); x = 1; exit(0);"),
+        (true, "__VERIFIER_atomic_begin(); x = 1; __VERIFIER_atomic_end(); return 0;"),
+    ];
+    for (seen, end) in ends {
+        let text = format!(
+            "{PRELUDE}unsigned result; void exit(int); int x; void *f(void *p) {{ if (x) reach_error(); return 0; }}
+             int main(void) {{ pthread_t t; result = 0; pthread_create(&t, 0, f, 0); {end} }}"
+        );
+        let [plain, fused] =
+            ours::programs(&text).expect("it is read").map(|program| explore::ends(&program, 10_000));
+        assert_eq!(plain, fused, "{end}");
+        let wrong = |(end, _): &(End, _)| matches!(end, End::Wrong(how) if how.contains("Error"));
+        assert_eq!(fused.expect("few states").iter().any(wrong), seen, "{end}");
+    }
 }
 
 #[test]

@@ -435,8 +435,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether evaluating an expression may go wrong: it accesses what a pointer points to, or divides. The arguments of `main`,
-    /// such as a name that is printed, are taken to be there.
+    /// Whether evaluating an expression may go wrong: it accesses what a pointer points to, or divides. The pointers that `main` is given,
+    /// such as one to a name that is printed, are taken to be there.
     fn may_fail(&self, expr: &Expr) -> bool {
         let is_known = |pointer: &Expr| match &pointer.kind {
             ExprKind::AddressOf(_) => true,
@@ -448,26 +448,32 @@ impl Lowering<'_> {
             },
             _ => false,
         };
-        let (mut fails, mut given) = (false, false);
+        let is_given = |pointer: &Expr| {
+            let (mut given, mut directly) = (false, true);
+            walk::expression(pointer, &mut |part| {
+                given |= matches!(part.kind, ExprKind::Variable(variable) if self.is_given_to_main(variable));
+                directly &= !matches!(part.kind, ExprKind::Deref(_));
+            });
+            given && directly
+        };
+        let mut fails = false;
         walk::expression(expr, &mut |part| {
             fails |= match &part.kind {
-                ExprKind::Variable(variable) => {
-                    given |= self.is_argument_of_main(*variable);
-                    false
-                }
-                ExprKind::Deref(pointer) => !is_known(pointer),
+                ExprKind::Deref(pointer) => !is_known(pointer) && !is_given(pointer),
                 ExprKind::Binary(Binary::Divide | Binary::Remainder, _, by) => {
                     !matches!(by.kind, ExprKind::Int(by) if by != 0)
                 }
                 _ => false,
             };
         });
-        fails && !given || self.may_overflow(expr)
+        fails || self.may_overflow(expr)
     }
 
-    fn is_argument_of_main(&self, variable: crate::typed::VariableId) -> bool {
+    /// Whether a variable is a pointer that `main` is given.
+    fn is_given_to_main(&self, variable: crate::typed::VariableId) -> bool {
         let main = self.unit.functions.iter().find(|function| function.name == "main");
-        main.is_some_and(|main| main.parameters.contains(&variable))
+        let is_pointer = matches!(self.unit.variables[variable.0].ty.plain(), Type::Pointer(_));
+        is_pointer && main.is_some_and(|main| main.parameters.contains(&variable))
     }
 
     /// Evaluates an expression whose value is dropped, since reading is an access as well.

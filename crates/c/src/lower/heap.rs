@@ -12,7 +12,7 @@
 use super::expressions::int;
 use super::places::{Target, address_of, binary};
 use super::{Access, Lowering, Model, ObjectId, Part, Result, refuse};
-use crate::library::{Flow, flow};
+use crate::library::{Flow, flow, is_of_the_function};
 use crate::pointers::{Class, Pointers, Site};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, FunctionId, Initial, Int, Stmt, StmtKind, Type, Unit, VariableId};
@@ -78,11 +78,17 @@ impl Lowering<'_> {
         if self.body.many {
             return refuse(span, "memory is allocated by any number of threads");
         }
+        if self.outlived_memory.contains(&std::ptr::from_ref(call)) {
+            return refuse(
+                span,
+                "an address in memory of a function may be kept when the function has returned",
+            );
+        }
         let once = !self.in_loop(span) && !self.body.is_procedure;
         let pool = self.pool(call, bytes, times, zero, once, span)?;
         if let ExprKind::Call(callee, _) = &call.kind
             && let ExprKind::Function(called) = walk::through_casts(callee).kind
-            && self.unit.functions[called.0].name.ends_with("alloca")
+            && is_of_the_function(&self.unit.functions[called.0].name)
         {
             self.automatic.insert(pool.object);
         }

@@ -19,9 +19,9 @@ use super::heap::THERE;
 use super::places::{Target, address_number, binary, plus};
 use super::{Lowering, Model, Object, ObjectId, Result};
 use crate::library::{self, Flow};
-use crate::pointers::{Class, Pointers};
+use crate::pointers::{Class, Pointers, Site};
 use crate::slots;
-use crate::typed::{ExprKind, FunctionId, Storage, Type, Unit, VariableId};
+use crate::typed::{Expr, ExprKind, FunctionId, Storage, Type, Unit, VariableId};
 use crate::walk;
 use allways_model::program::{Binary, Slot, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -86,12 +86,7 @@ pub(super) fn outlived(unit: &Unit, pointers: &mut Pointers) -> HashMap<Function
     let (calls, started) = calls(unit, pointers);
     let mut found = HashMap::new();
     for (function, mut variables) in owners {
-        let mut inner = BTreeSet::from([function]);
-        let mut todo = vec![function];
-        while let Some(next) = todo.pop() {
-            todo.extend(calls[next.0].iter().filter(|&&called| inner.insert(called)));
-        }
-        inner.retain(|called| !started.contains(called) || *called == function);
+        let inner = called_by(function, &calls, &started);
         variables.retain(|&variable| {
             let class = pointers.class_of(variable);
             outlives(unit, pointers, class, function, &inner)
@@ -102,6 +97,45 @@ pub(super) fn outlived(unit: &Unit, pointers: &mut Pointers) -> HashMap<Function
         }
     }
     found
+}
+
+/// The calls of `alloca` whose memory something may outlive that holds its address. (Memory of `main` lives as long as the process.)
+pub(super) fn outlived_memory(unit: &Unit, pointers: &mut Pointers) -> HashSet<Site> {
+    let mut sites: Vec<(FunctionId, &Expr)> = Vec::new();
+    for (number, function) in unit.functions.iter().enumerate().filter(|(_, one)| one.name != "main") {
+        walk::statements(function.body.as_deref().unwrap_or_default(), &mut |expr| {
+            if let ExprKind::Call(callee, _) = &expr.kind
+                && let ExprKind::Function(called) = walk::through_casts(callee).kind
+                && library::is_of_the_function(&unit.functions[called.0].name)
+            {
+                sites.push((FunctionId(number), expr));
+            }
+        });
+    }
+    if sites.is_empty() {
+        return HashSet::new();
+    }
+    let (calls, started) = calls(unit, pointers);
+    let outlived = sites.into_iter().filter(|&(function, site)| {
+        let class = pointers.class_of_site(site);
+        outlives(unit, pointers, class, function, &called_by(function, &calls, &started))
+    });
+    outlived.map(|(_, site)| std::ptr::from_ref(site)).collect()
+}
+
+/// A function, and those that it calls and that call others, which have returned when it returns.
+fn called_by(
+    function: FunctionId,
+    calls: &[BTreeSet<FunctionId>],
+    started: &HashSet<FunctionId>,
+) -> BTreeSet<FunctionId> {
+    let mut inner = BTreeSet::from([function]);
+    let mut todo = vec![function];
+    while let Some(next) = todo.pop() {
+        todo.extend(calls[next.0].iter().filter(|&&called| inner.insert(called)));
+    }
+    inner.retain(|called| !started.contains(called) || *called == function);
+    inner
 }
 
 /// The functions that each function calls, and those that threads start with.
