@@ -59,6 +59,11 @@ pub fn flow(name: &str) -> Flow {
     }
 }
 
+/// Whether what a function allocates is there until the function that calls it returns.
+pub fn is_of_the_function(name: &str) -> bool {
+    name.ends_with("alloca")
+}
+
 /// Whether a function without a body that returns a pointer gives one to something that is not the program's.
 pub fn gives(name: &str) -> bool {
     name.starts_with("__VERIFIER_nondet")

@@ -271,8 +271,12 @@ struct Lowering<'u> {
     rewritten: Vec<[LocationId; 2]>,
     /// Variables that something may outlive which holds their address, by function.
     outlived: HashMap<FunctionId, Vec<VariableId>>,
+    /// Calls of `alloca` whose memory something may outlive that holds its address.
+    outlived_memory: HashSet<Site>,
     /// Of such variables, the slots that say whether they are there.
     mortals: HashMap<ObjectId, Slot>,
+    /// Memory of which it is not known how much is asked for.
+    sized: HashSet<ObjectId>,
     /// Where variables are declared without a value.
     declarations: Vec<LocationId>,
     /// Where threads are joined.
@@ -283,6 +287,8 @@ struct Lowering<'u> {
     threads_known: crowds::Known,
     /// Atomic operations with a weak memory order: where they begin and end, and the order.
     weak: Vec<([LocationId; 2], Span, &'static str)>,
+    /// Where objects with atomic parts are accessed as a whole, if it is looked for data races.
+    plain: Vec<(LocationId, Span)>,
     /// Whether an edge leads to a location.
     reached: Vec<bool>,
     /// Whether the steps from a location are lowered as those of an atomic section.
@@ -354,6 +360,7 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
     let seen = unseen::seen(unit, &mut pointers);
     let converted = heap::conversions(unit, &mut pointers).into();
     let outlived = lifetimes::outlived(unit, &mut pointers);
+    let outlived_memory = lifetimes::outlived_memory(unit, &mut pointers);
     let allocated = heap::allocations(unit);
     let ([constants, likely], steady) = constants::find(unit, &pointers);
     let lowered = Lowered {
@@ -429,7 +436,10 @@ fn lower_with(unit: &Unit, property: Property, crowds: Crowds) -> std::result::R
         stored_fields: fields::stored(unit),
         rewritten: Vec::new(),
         outlived,
+        outlived_memory,
         mortals: HashMap::new(),
+        sized: HashSet::new(),
+        plain: Vec::new(),
         declarations: Vec::new(),
         joined: Vec::new(),
         skips_joins: false,

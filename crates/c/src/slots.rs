@@ -92,8 +92,8 @@ fn collect(unit: &Unit, ty: &Type, path: &str, kind: Kind, found: &mut Vec<Leaf>
                     let dot = if field.name.is_empty() { "" } else { "." };
                     let first = found.len();
                     collect(unit, &field.ty, &format!("{path}{dot}{}", field.name), kind, found);
-                    // Bit-fields next to each other are one memory location (C11, 3.14).
-                    if after_bits && field.bits.is_some() && !record.union {
+                    // Bit-fields next to each other are one memory location, unless one without bits is in between (C11, 3.14).
+                    if after_bits && field.bits.is_some() && !field.apart && !record.union {
                         found.iter_mut().skip(first).for_each(|leaf| leaf.joined = true);
                     }
                     after_bits = field.bits.is_some();

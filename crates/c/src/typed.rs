@@ -105,6 +105,8 @@ pub struct Field {
     pub offset: u64,
     /// Of a bit-field, how many bits it has.
     pub bits: Option<u8>,
+    /// Whether one without bits comes before it, so that it begins another memory location.
+    pub apart: bool,
 }
 
 /// How long a variable lives, and who sees it.

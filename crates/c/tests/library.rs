@@ -172,6 +172,24 @@ fn judged(text: &str) -> (bool, bool) {
 }
 
 #[test]
+fn what_is_dropped_may_go_wrong_whatever_main_is_given() {
+    assert!(judged("int main(int count, char **words) { result = 0; return 10 / (count - 5); }").0);
+    assert!(
+        judged("int main(int count, char **words) { int a[2] = { 0, 0 }; result = 0; return a[count]; }").0
+    );
+    assert!(
+        judged("int main(int count, char **words) { int *p = 0; result = 0; return *p + (words[0] != 0); }")
+            .0
+    );
+    // Whether there is a word, nobody knows.
+    assert_eq!(
+        judged("int main(int count, char **words) { result = 0; return words[1][0]; }"),
+        (false, true)
+    );
+    assert_eq!(judged("int main(int count, char **words) { result = 0; words[0]; }"), (false, false));
+}
+
+#[test]
 fn an_assertion_in_a_comment_holds_or_not_in_one_state() {
     // x and y are equal in every state, but not if they are read one after the other.
     let both = "int x, y; void __VERIFIER_atomic_move(void) { x++; y++; } void *f(void *a) { __VERIFIER_atomic_move(); return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0);\n//@ assert x == y;\n return 0; }";

@@ -12,7 +12,8 @@ const PRELUDE: &str = "typedef unsigned long pthread_t; typedef struct { int x; 
     int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
     void pthread_exit(void *); int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *);
     void *malloc(unsigned long); void *calloc(unsigned long, unsigned long); void free(void *);
-    int printf(const char *, ...); int result; ";
+    int printf(const char *, ...); void *memset(void *, int, unsigned long); void *memcpy(void *, const void *, unsigned long);
+    void *memmove(void *, const void *, unsigned long); int result; ";
 
 const MOST_STATES: usize = 20_000;
 
@@ -135,6 +136,84 @@ fn the_least_number_cannot_be_divided_by_minus_one() {
 }
 
 #[test]
+fn memory_ends_where_it_was_asked_for() {
+    let head = "int n = 2; ";
+    let texts = |texts: &[&str]| texts.iter().map(|text| format!("{head}{text}")).collect::<Vec<String>>();
+    let some = texts(&[
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); p[3] = 1; }",
+        "int main(void) { n++; int *p = calloc(n, sizeof(int)); result = p[n]; }",
+        "int main(void) { int a[n]; for (int i = 0; i <= n; i++) a[i] = i; n = 1; }",
+        "int main(void) { n++; char *p = malloc(n); p[n] = 1; }",
+        "struct s { int a, b; }; int main(void) { n++; struct s *p = malloc(n * sizeof *p); p[n].b = 1; }",
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); free(p + 1); }",
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); free(p); p[0] = 1; }",
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); free(p); free(p); }",
+        "int main(void) { for (n = 1; n < 4; n++) { int *p = malloc(n * sizeof(int)); p[2] = 1; free(p); } }",
+        "int *p; void *t(void *u) { p[1] = 1; return 0; } int main(void) { pthread_t a; n--; p = malloc(n * sizeof(int)); pthread_create(&a, 0, t, 0); pthread_join(a, 0); }",
+    ]);
+    all(true, &some.iter().map(String::as_str).collect::<Vec<&str>>());
+    let none = texts(&[
+        "int main(void) { n++; int *p = malloc(n * sizeof(int)); p[2] = 1; free(p); }",
+        "int main(void) { n++; int *p = calloc(n, sizeof(int)); result = p[n - 1]; }",
+        "int main(void) { int a[n]; for (int i = 0; i < n; i++) a[i] = i; n = 1; }",
+        "struct s { int a, b; }; int main(void) { n++; struct s *p = malloc(n * sizeof *p); p[n - 1].b = 1; free(p); }",
+        "int main(void) { for (n = 1; n < 4; n++) { int *p = malloc(n * sizeof(int)); p[n - 1] = 1; free(p); } }",
+        "int main(void) { n = 0; int *p = malloc(n * sizeof(int)); free(p); p = malloc(4); *p = 1; free(p); }",
+    ]);
+    all(false, &none.iter().map(String::as_str).collect::<Vec<&str>>());
+}
+
+#[test]
+fn memory_of_a_function_is_followed_unless_something_outlives_it() {
+    let program = |body: &str| {
+        format!(
+            "int *g; int two = 2; void use(int *p) {{ p[1] = 1; }} {body} int main(void) {{ f(two); two = 3; }}"
+        )
+    };
+    assert!(!goes_wrong(&program("void f(int n) { int a[n]; use(a); }")));
+    assert!(goes_wrong(&program("void f(int n) { int a[n]; use(a + 1); }")));
+    for body in [
+        "void f(int n) { int a[n]; g = a; }",
+        "int *m(int n) { int a[n]; return a; } void f(int n) { *m(n) = 1; }",
+    ] {
+        let text = format!("{PRELUDE}{}", program(body));
+        for program in ours::programs(&text).expect("it is read") {
+            let ends = explore::ends(&program, MOST_STATES).expect("few states");
+            assert!(ends.iter().any(|(end, _)| *end == End::Beyond), "{body}");
+        }
+    }
+}
+
+#[test]
+fn what_is_seen_as_more_than_it_is_ends_where_it_did() {
+    all(
+        true,
+        &[
+            "int a[2], b = 5; int main(void) { memset(a, 0, 3 * sizeof(int)); }",
+            "int main(void) { int a[2], b = 5; memset(a, 0, 3 * sizeof(int)); }",
+            "int a[3]; int main(void) { memset(&a[1], 0, sizeof a); }",
+            "int a[3]; int main(void) { int b[4]; memcpy(b, a, sizeof b); }",
+            "struct s { int a, b; } x; void clear(struct s *p) { memset(p, 0, 2 * sizeof *p); } int main(void) { clear(&x); }",
+            "struct s { int a, b; }; int x, y; int main(void) { ((struct s *)&x)->b = 5; }",
+            "struct s { int a, b; }; int main(void) { int x, y; ((struct s *)&x)->b = 5; }",
+            "int x, y; int main(void) { (*(int (*)[3])&x)[1] = 3; }",
+            "struct s { int a, b; }; struct t { struct s s; int c; }; struct s v; struct t w; int y; int main(void) { *(struct t *)&v = w; }",
+            "struct s { int a, b; }; struct t { struct s s; int c; }; int main(void) { struct s v; int y; ((struct t *)&v)->c = 1; }",
+        ],
+    );
+    all(
+        false,
+        &[
+            "struct s { int a, b; } x = { 1, 2 }; void clear(struct s *p) { memset(p, 0, sizeof *p); } int main(void) { clear(&x); }",
+            "int a[3]; int main(void) { int b[4]; memcpy(b, a, sizeof a); memset(&a[1], 0, 2 * sizeof(int)); memmove(&b[1], b, 3 * sizeof(int)); }",
+            "struct s { int a, b; }; int main(void) { struct s x = { 1, 2 }, y; memcpy(&y.a, &x.a, sizeof x); }",
+            "struct s { int a, b; }; int x; int main(void) { ((struct s *)&x)->a = 5; }",
+            "struct s { int a, b; }; struct t { struct s s; int c; }; struct t w; int main(void) { struct s *p = (struct s *)&w; p->b = 1; ((struct t *)p)->c = 2; }",
+        ],
+    );
+}
+
+#[test]
 fn bit_fields_of_one_location_are_written_together() {
     let race = "struct s { int a : 4; int b : 4; } s; void *t(void *u) { s.a = 1; return 0; } int main(void) { pthread_t a; pthread_create(&a, 0, t, 0); s.b = 2; pthread_join(a, 0); int *none = 0; if (s.a != 1) result = *none; }";
     all(true, &[race]);
@@ -143,6 +222,8 @@ fn bit_fields_of_one_location_are_written_together() {
         false,
         &[
             &race.replace("int a : 4; int", "int a : 4; int : 0; int c; int"),
+            &race.replace("int a : 4; int", "int a : 4; int : 0; int"),
+            &race.replace("int a : 4; int", "int a : 4; char : 0; int"),
             &race.replace("int a : 4;", "int a;"),
             &race.replace("s.b = 2; pthread_join(a, 0);", "pthread_join(a, 0); s.b = 2;"),
         ],

@@ -43,6 +43,24 @@ fn pointers_into_the_middle_lead_both_ways() {
 }
 
 #[test]
+fn values_of_an_initialiser_are_those_of_their_time() {
+    compare(&[
+        (
+            "",
+            "int n; int next(void) { return ++n; } int main(void) { int a[3] = { next(), next(), next() }; result = a[0] * 100 + a[1] * 10 + a[2]; }",
+        ),
+        (
+            "",
+            "struct p { int x, y; }; struct p pair(int a) { struct p p = { a, a + 1 }; return p; } int main(void) { struct p a[2] = { pair(1), pair(5) }; result = a[0].x * 1000 + a[0].y * 100 + a[1].x * 10 + a[1].y; }",
+        ),
+        (
+            "",
+            "int id(int x) { int y = x; return y; } int main(void) { struct { int x, y; } s = { .y = id(4), .x = id(5) }; result = s.x * 10 + s.y; result = result * 10 + (&(struct { int a[2]; }){ { id(6), id(7) } })->a[0]; }",
+        ),
+    ]);
+}
+
+#[test]
 fn a_bit_field_that_is_chosen_has_the_type_of_both_branches() {
     compare(&[(
         "",

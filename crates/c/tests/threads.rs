@@ -467,6 +467,12 @@ fn threads_of_a_loop_are_told_apart_where_something_does() {
              int main(void) { pthread_t t[5]; int n; for (n = 0; n < 5; n++) { pthread_create(&t[n], 0, f, 0); if (n == 1) break; }
              for (int i = 0; i < n + 1; i++) pthread_join(t[i], 0); }",
         ),
+        // The variable after the loop.
+        (
+            &[5],
+            "void *f(void *p) { return 0; } int main(void) { pthread_t t[5]; int i; for (i = 1; i <= 4; i++) pthread_create(&t[i], 0, f, 0);
+             for (i = 1; i <= 4; i++) pthread_join(t[i], 0); result = i; }",
+        ),
         // Two crews, one after the other.
         (
             &[8],
@@ -476,6 +482,54 @@ fn threads_of_a_loop_are_told_apart_where_something_does() {
              for (int i = 0; i < 4; i++) pthread_join(u[i], 0); }",
         ),
     ]);
+}
+
+#[test]
+fn nobody_moves_when_the_process_ends_in_an_atomic_section() {
+    let ends = [
+        (false, "__VERIFIER_atomic_begin(); x = 1; return 0;"),
+        (false, "__VERIFIER_atomic_begin(); x = 1; exit(0);"),
+        (true, "__VERIFIER_atomic_begin(); x = 1; __VERIFIER_atomic_end(); return 0;"),
+    ];
+    for (seen, end) in ends {
+        let text = format!(
+            "{PRELUDE}unsigned result; void exit(int); int x; void *f(void *p) {{ if (x) reach_error(); return 0; }}
+             int main(void) {{ pthread_t t; result = 0; pthread_create(&t, 0, f, 0); {end} }}"
+        );
+        let [plain, fused] =
+            ours::programs(&text).expect("it is read").map(|program| explore::ends(&program, 10_000));
+        assert_eq!(plain, fused, "{end}");
+        let wrong = |(end, _): &(End, _)| matches!(end, End::Wrong(how) if how.contains("Error"));
+        assert_eq!(fused.expect("few states").iter().any(wrong), seen, "{end}");
+    }
+}
+
+#[test]
+fn a_weak_exchange_may_fail_for_no_reason() {
+    compare(&[
+        (
+            &[0, 1],
+            "int x; int main(void) { int e = 0; result = __atomic_compare_exchange_n(&x, &e, 1, 1, 5, 5); if (x != result) result = 2; if (e) result = 3; }",
+        ),
+        (
+            &[1],
+            "int x; int main(void) { int e = 0; result = __atomic_compare_exchange_n(&x, &e, 1, 0, 5, 5); if (x != result) result = 2; if (e) result = 3; }",
+        ),
+        (
+            &[2],
+            "int x; void *f(void *p) { int e = x; while (!__atomic_compare_exchange_n(&x, &e, e + 1, 1, 5, 5)); return 0; }
+             int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); f(0); pthread_join(t, 0); result = x; }",
+        ),
+    ]);
+}
+
+#[test]
+fn a_struct_that_is_atomic_is_copied_in_one_step() {
+    compare(&[(
+        &[0, 11],
+        "struct s { int a, b; }; _Atomic struct s x; void *f(void *p) { struct s y = { 1, 1 }; x = y; return 0; }
+         int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); struct s y = x; result = y.a * 10 + y.b; }",
+    )]);
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Lowering<'_> {
                 let operand = self.value(value)?;
                 // A call in the place may use the variables of the one that gave the operand.
                 // What is looked at twice has one value.
-                let twice = matches!(operator, Binary::Divide | Binary::Remainder) && chooses(&operand);
+                let twice = super::expressions::looks_twice(*operator) && chooses(&operand);
                 let operand =
                     if acts(to) || twice { self.kept(operand, span)? } else { self.settled(operand, span)? };
                 let computed = integer(ty, span)?;
@@ -155,12 +155,19 @@ impl Lowering<'_> {
             let values = self.values(value)?;
             let mut kept = Vec::new();
             for value in values {
-                kept.push(if acts(to) { self.kept(value, span)? } else { self.settled(value, span)? });
+                let is_kept = acts(to) || matches!(to.ty, Type::Atomic(_));
+                kept.push(if is_kept { self.kept(value, span)? } else { self.settled(value, span)? });
             }
             let place = self.place(to)?;
-            for (offset, value) in kept.into_iter().enumerate() {
-                let part = self.next_slot(&place, offset);
-                self.store(&part, value, span)?;
+            if place.is_shared() {
+                self.as_a_whole(&to.ty, span);
+            }
+            let slots = (0..kept.len()).map(|offset| self.next_slot(&place, offset));
+            let stores: Vec<(Target, Model)> = slots.zip(kept).collect();
+            if matches!(to.ty, Type::Atomic(_)) {
+                self.store_at_once(stores, None, span)?;
+            } else {
+                stores.into_iter().try_for_each(|(part, value)| self.store(&part, value, span))?;
             }
             return Ok(Model::Constant(0));
         }

@@ -29,8 +29,10 @@ pub(super) struct Crew<'u> {
     /// Its variable, and what that is compared with.
     variable: VariableId,
     limit: &'u Expr,
-    /// The limit less this is the number of its rounds.
+    /// What the variable is in the first round.
     first: Value,
+    /// What has to be added to the limit for what the variable is after the last one.
+    more: Value,
     /// What each join returns is stored there.
     returned: Option<VariableId>,
     /// How many threads were created and how many have ended, once there are some.
@@ -202,7 +204,8 @@ impl<'u> Lowering<'u> {
             joins: loop_.0,
             variable: through.variable,
             limit: through.limit,
-            first: Value::try_from(through.first - more).ok()?,
+            first: Value::try_from(through.first).ok()?,
+            more,
             returned,
             counters: None,
         })
@@ -210,7 +213,7 @@ impl<'u> Lowering<'u> {
 
     /// What the variable of a loop is after it, if that is a constant.
     fn last(&self, through: &Through<'u>) -> Option<i128> {
-        Some(self.constant_value(through.limit)? + more(through.operator)?)
+        Some(self.constant_value(through.limit)? + i128::from(more(through.operator)?))
     }
 
     /// The arguments of a join, in an expression that is 0 if it returns 0, and the variable in which that is stored.
@@ -278,11 +281,12 @@ impl<'u> Lowering<'u> {
             return Ok(false);
         };
         let Some(Counters { created, ended }) = crew.counters else { return Ok(false) };
-        let (variable, limit, first, returned) = (crew.variable, crew.limit, crew.first, crew.returned);
+        let (variable, limit, returned) = (crew.variable, crew.limit, crew.returned);
+        let (first, more) = (crew.first, crew.more);
         let limit = self.value(limit)?;
         let limit = self.kept(limit, span)?;
         let created = Model::Shared(created);
-        let rounds = binary(Operator::Minus, limit, Model::Constant(first));
+        let rounds = binary(Operator::Minus, limit, Model::Constant(first - more));
         self.beyond_unless(binary(Operator::Equal, rounds, created.clone()), span);
         let all = binary(Operator::Equal, Model::Shared(ended), created.clone());
         self.emit(Op::Guard(all, true), span)?;
@@ -313,7 +317,7 @@ fn array_of(pointer: &Expr) -> Option<VariableId> {
 }
 
 /// How much further than its limit a loop counts.
-fn more(operator: Binary) -> Option<i128> {
+fn more(operator: Binary) -> Option<Value> {
     match operator {
         Binary::Less | Binary::Unequal => Some(0),
         Binary::LessEqual => Some(1),

@@ -293,7 +293,7 @@ impl Lowering<'_> {
                 let int = integer(&expr.ty, span)?;
                 let (mut left, mut right) = self.pair(left, right)?;
                 // What is looked at twice has one value.
-                if matches!(operator, Binary::Divide | Binary::Remainder) {
+                if looks_twice(*operator) {
                     for part in [&mut left, &mut right] {
                         if chooses(part) {
                             *part = self.kept(part.clone(), span)?;
@@ -348,13 +348,9 @@ impl Lowering<'_> {
             }
             ExprKind::Call(callee, arguments) => self.call(expr, callee, arguments),
             _ if !matches!(expr.ty.plain(), Type::Record(_)) => Ok(vec![self.value(expr)?]),
-            ExprKind::Load(place) => {
-                let place = self.place(place)?;
-                Ok(self.load_all(&place, count, expr.span))
-            }
+            ExprKind::Load(place) => self.load_record(place, count),
             ExprKind::Variable(_) | ExprKind::Deref(_) | ExprKind::Member(..) => {
-                let place = self.place(expr)?;
-                Ok(self.load_all(&place, count, expr.span))
+                self.load_record(expr, count)
             }
             ExprKind::Cast(part) => self.values(part),
             ExprKind::Assign(to, value) => {
@@ -373,6 +369,21 @@ impl Lowering<'_> {
             }
             _ => refuse(expr.span, "a value of a struct type of this form is not followed"),
         }
+    }
+
+    fn load_record(&mut self, record: &Expr, count: usize) -> Result<Vec<Model>> {
+        let place = self.place(record)?;
+        if place.is_shared() {
+            self.as_a_whole(&record.ty, record.span);
+        }
+        if matches!(record.ty, Type::Atomic(_)) && place.is_shared() {
+            let first = self.block(count, record.span);
+            let values = self.load_all(&place, count, record.span);
+            let stores = (first..).map(Target::Local).zip(values).collect();
+            self.store_at_once(stores, None, record.span)?;
+            return Ok((first..first + count).map(Model::Local).collect());
+        }
+        Ok(self.load_all(&place, count, record.span))
     }
 
     fn keep_in(&mut self, first: Slot, expr: &Expr) -> Result<()> {
@@ -424,8 +435,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether evaluating an expression may go wrong: it accesses what a pointer points to, or divides. The arguments of `main`,
-    /// such as a name that is printed, are taken to be there.
+    /// Whether evaluating an expression may go wrong: it accesses what a pointer points to, or divides. The pointers that `main` is given,
+    /// such as one to a name that is printed, are taken to be there.
     fn may_fail(&self, expr: &Expr) -> bool {
         let is_known = |pointer: &Expr| match &pointer.kind {
             ExprKind::AddressOf(_) => true,
@@ -437,26 +448,32 @@ impl Lowering<'_> {
             },
             _ => false,
         };
-        let (mut fails, mut given) = (false, false);
+        let is_given = |pointer: &Expr| {
+            let (mut given, mut directly) = (false, true);
+            walk::expression(pointer, &mut |part| {
+                given |= matches!(part.kind, ExprKind::Variable(variable) if self.is_given_to_main(variable));
+                directly &= !matches!(part.kind, ExprKind::Deref(_));
+            });
+            given && directly
+        };
+        let mut fails = false;
         walk::expression(expr, &mut |part| {
             fails |= match &part.kind {
-                ExprKind::Variable(variable) => {
-                    given |= self.is_argument_of_main(*variable);
-                    false
-                }
-                ExprKind::Deref(pointer) => !is_known(pointer),
+                ExprKind::Deref(pointer) => !is_known(pointer) && !is_given(pointer),
                 ExprKind::Binary(Binary::Divide | Binary::Remainder, _, by) => {
                     !matches!(by.kind, ExprKind::Int(by) if by != 0)
                 }
                 _ => false,
             };
         });
-        fails && !given || self.may_overflow(expr)
+        fails || self.may_overflow(expr)
     }
 
-    fn is_argument_of_main(&self, variable: crate::typed::VariableId) -> bool {
+    /// Whether a variable is a pointer that `main` is given.
+    fn is_given_to_main(&self, variable: crate::typed::VariableId) -> bool {
         let main = self.unit.functions.iter().find(|function| function.name == "main");
-        main.is_some_and(|main| main.parameters.contains(&variable))
+        let is_pointer = matches!(self.unit.variables[variable.0].ty.plain(), Type::Pointer(_));
+        is_pointer && main.is_some_and(|main| main.parameters.contains(&variable))
     }
 
     /// Evaluates an expression whose value is dropped, since reading is an access as well.
@@ -580,7 +597,7 @@ pub(super) fn converted(value: Model, from: Int, to: Int) -> Model {
 /// An operator applied to two numbers of a type (of shifts, the right one may have another).
 pub(super) fn applied(operator: Binary, int: Int, left: Model, right: Model, span: Span) -> Model {
     let symbol = arithmetic(operator);
-    let right = divisor(operator, int, &left, right);
+    let right = distance(operator, int, divisor(operator, int, &left, right));
     if let (Model::Constant(a), Model::Constant(b)) = (&left, &right)
         && let Ok(value) = allways_model::program::expression::apply(symbol, *a, *b, span)
     {
@@ -613,6 +630,34 @@ fn divisor(operator: Binary, int: Int, left: &Model, right: Model) -> Model {
     let by = binary(Operator::Equal, right.clone(), Model::Constant(-1));
     let traps = binary(Operator::And, by, binary(Operator::Equal, left.clone(), least));
     Model::If(Box::new(traps), Box::new(Model::Constant(0)), Box::new(right))
+}
+
+/// Whether it is looked at an operand, too, before an operator is applied.
+pub(super) fn looks_twice(operator: Binary) -> bool {
+    matches!(operator, Binary::Divide | Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight)
+}
+
+/// How far something is shifted: by less than its width, or else nothing is followed.
+fn distance(operator: Binary, int: Int, by: Model) -> Model {
+    let shifts = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
+    let fits = |distance: Value| (0..Value::from(int.bits)).contains(&distance);
+    let is_less = match &by {
+        Model::Constant(distance) => fits(*distance),
+        Model::Binary(Operator::BitAnd, left, right, _) => {
+            [left, right].into_iter().any(|mask| matches!(**mask, Model::Constant(mask) if fits(mask)))
+        }
+        _ => false,
+    };
+    if !shifts || is_less {
+        return by;
+    }
+    if chooses(&by) || matches!(by, Model::Constant(_)) {
+        return super::layout::beyond();
+    }
+    let least = binary(Operator::GreaterEqual, by.clone(), Model::Constant(0));
+    let most = binary(Operator::Less, by.clone(), Model::Constant(Value::from(int.bits)));
+    let within = binary(Operator::And, least, most);
+    Model::If(Box::new(within), Box::new(by), Box::new(super::layout::beyond()))
 }
 
 pub(super) fn arithmetic(operator: Binary) -> Operator {

@@ -79,8 +79,11 @@ impl Lowering<'_> {
             let (from, to) = unit(&fields[*other]);
             fields[*other].bits.is_some() && from < end && start < to
         };
-        let before = (0..number).rev().take_while(shares);
-        let others = before.chain((number + 1..fields.len()).take_while(shares));
+        // What comes before one without bits is written apart from what comes after it.
+        let from = (0..=number).rev().find(|&first| fields[first].apart).unwrap_or(0);
+        let to = (number + 1..fields.len()).find(|&next| fields[next].apart).unwrap_or(fields.len());
+        let before = (from..number).rev().take_while(shares);
+        let others = before.chain((number + 1..to).take_while(shares));
         others
             .filter(|&other| self.stored_fields.contains(&(record, other)))
             .map(|other| (other as Value - number as Value, fields[other].ty.clone()))

@@ -12,7 +12,7 @@
 use super::expressions::int;
 use super::places::{Target, address_of, binary};
 use super::{Access, Lowering, Model, ObjectId, Part, Result, refuse};
-use crate::library::{Flow, flow};
+use crate::library::{Flow, flow, is_of_the_function};
 use crate::pointers::{Class, Pointers, Site};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, FunctionId, Initial, Int, Stmt, StmtKind, Type, Unit, VariableId};
@@ -32,8 +32,12 @@ const LARGE: usize = 128;
 /// How the names of objects from the heap start; the line follows.
 pub const HEAP: &str = "#malloc@";
 
-/// What the slot before an object holds while the object is there.
+/// What the slot before an object holds while the object is there; and, of one that may have more room than was asked for, as much more as
+/// it has slots that were asked for.
 pub(super) const THERE: Value = 1 << 52;
+
+/// More than an object has slots.
+const ROOM: Value = 2 * slots::MOST_SLOTS as Value;
 
 /// How many elements an object has if it is not known how many are asked for.
 const ELEMENTS: i128 = 16;
@@ -47,8 +51,17 @@ pub(super) struct Pool {
     size: usize,
     /// How many have been given out.
     next: Slot,
-    /// The most bytes that fit, if it is not known how many are asked for.
-    most: Option<Value>,
+    /// If it is not known how many bytes are asked for.
+    asked: Option<Asked>,
+}
+
+/// How much room there is in an object if it is not known how many bytes are asked for.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    /// The most bytes that fit.
+    most: Value,
+    /// The bytes and the slots of an element.
+    element: (Value, Value),
 }
 
 impl Lowering<'_> {
@@ -65,16 +78,24 @@ impl Lowering<'_> {
         if self.body.many {
             return refuse(span, "memory is allocated by any number of threads");
         }
+        if self.outlived_memory.contains(&std::ptr::from_ref(call)) {
+            return refuse(
+                span,
+                "an address in memory of a function may be kept when the function has returned",
+            );
+        }
         let once = !self.in_loop(span) && !self.body.is_procedure;
         let pool = self.pool(call, bytes, times, zero, once, span)?;
         if let ExprKind::Call(callee, _) = &call.kind
             && let ExprKind::Function(called) = walk::through_casts(callee).kind
-            && self.unit.functions[called.0].name.ends_with("alloca")
+            && is_of_the_function(&self.unit.functions[called.0].name)
         {
             self.automatic.insert(pool.object);
         }
         let mut enough = Model::Constant(1);
-        if let Some(most) = pool.most {
+        let mut there = Model::Constant(THERE);
+        if let Some(Asked { most, element: (size, count) }) = pool.asked {
+            self.sized.insert(pool.object);
             let mut asked = self.value(bytes)?;
             if let Some(times) = times {
                 let kept = self.kept(asked, span)?;
@@ -82,7 +103,19 @@ impl Lowering<'_> {
                 asked = binary(Operator::Times, kept, times);
             }
             let asked = self.kept(asked, span)?;
-            enough = binary(Operator::LessEqual, asked, Model::Constant(most));
+            enough = binary(Operator::LessEqual, asked.clone(), Model::Constant(most));
+            let mut elements = asked.clone();
+            if size > 1 {
+                // What is asked for beside whole elements would be a part of one.
+                let rest = binary(Operator::Remainder, asked.clone(), Model::Constant(size));
+                let whole = binary(Operator::Equal, rest, Model::Constant(0));
+                enough = binary(Operator::And, enough, whole);
+                elements = binary(Operator::Divide, asked, Model::Constant(size));
+            }
+            if count > 1 {
+                elements = binary(Operator::Times, elements, Model::Constant(count));
+            }
+            there = binary(Operator::Plus, elements, there);
         }
         let next = Model::Shared(pool.next);
         let within = match (once, enough) {
@@ -101,7 +134,7 @@ impl Lowering<'_> {
             self.here = fits;
         }
         if once {
-            self.store(&Target::Shared(pool.object.slot(0)), Model::Constant(THERE), span)?;
+            self.store(&Target::Shared(pool.object.slot(0)), there, span)?;
             return Ok(address_of(pool.object.slot(1)));
         }
         // The next one: the count goes up, and the address follows from it.
@@ -111,11 +144,7 @@ impl Lowering<'_> {
         let offset = binary(Operator::Times, next.clone(), Model::Constant(stride as Value));
         let address = binary(Operator::Plus, address_of(pool.object.slot(1)), offset.clone());
         let header = Target::SharedElement(pool.object.slot(0), pool.objects * stride, offset);
-        let stores = vec![
-            (Target::Local(slot), address),
-            (Target::Shared(pool.next), more),
-            (header, Model::Constant(THERE)),
-        ];
+        let stores = vec![(Target::Local(slot), address), (Target::Shared(pool.next), more), (header, there)];
         self.store_at_once(stores, None, span)?;
         Ok(Model::Local(slot))
     }
@@ -139,7 +168,13 @@ impl Lowering<'_> {
         self.edge(here, Op::Guard(null.clone(), true), after, span);
         self.edge(here, Op::Guard(null, false), some, span);
         self.here = some;
-        let there = binary(Operator::Equal, self.load(&header, span), Model::Constant(THERE));
+        let there = match self.asks_for_any_size() {
+            false => binary(Operator::Equal, self.load(&header, span), Model::Constant(THERE)),
+            true => {
+                let room = binary(Operator::Divide, self.load(&header, span), Model::Constant(ROOM));
+                binary(Operator::Equal, room, Model::Constant(THERE / ROOM))
+            }
+        };
         if self.property.memory {
             self.emit(Op::Assert(there), span)?;
         } else {
@@ -154,6 +189,24 @@ impl Lowering<'_> {
         self.jump(after, span);
         self.here = after;
         Ok(())
+    }
+
+    /// Whether memory is allocated anywhere of which it may not be known how large it is.
+    fn asks_for_any_size(&self) -> bool {
+        let mut found = false;
+        for function in &self.unit.functions {
+            walk::statements(function.body.as_deref().unwrap_or_default(), &mut |expr| {
+                if let ExprKind::Call(callee, arguments) = &expr.kind
+                    && let ExprKind::Function(called) = walk::through_casts(callee).kind
+                    && flow(&self.unit.functions[called.0].name) == Flow::Allocates
+                {
+                    found |= !arguments
+                        .iter()
+                        .all(|argument| matches!(walk::through_casts(argument).kind, ExprKind::Int(_)));
+                }
+            });
+        }
+        found
     }
 
     /// What the memory that a call allocates is used as.
@@ -199,7 +252,6 @@ impl Lowering<'_> {
         }
         let element = i128::from(slots::bytes(self.unit, &ty).unwrap_or(0));
         let total = asked.unwrap_or(ELEMENTS * element);
-        let most = if asked.is_none() { Value::try_from(total).ok() } else { None };
         let objects_of = |size: usize| match once {
             true => 1,
             false if size > LARGE => FEW,
@@ -215,6 +267,9 @@ impl Lowering<'_> {
             return refuse(span, "memory is allocated whose size is not one of whole objects, or too large");
         };
         let leaves = slots::leaves(self.unit, &ty);
+        let most = Value::try_from(total).ok().zip(Value::try_from(element).ok());
+        let most = most.filter(|_| asked.is_none());
+        let asked = most.map(|(most, element)| Asked { most, element: (element, leaves.len() as Value) });
         let rest = if whole == total { Vec::new() } else { self.rest(&ty, second) };
         let (elements, size) = (size, size + rest.len());
         let objects = objects_of(size);
@@ -257,7 +312,7 @@ impl Lowering<'_> {
         let object = ObjectId(self.objects.len() - 1);
         let next = self.hidden(&format!("#allocated{}", self.pools));
         let next = self.part(next, int(), 0);
-        Ok(Pool { object, objects, size, next, most })
+        Ok(Pool { object, objects, size, next, asked })
     }
 
     /// Of memory that is not one of whole objects of a type: what may lie after the first of them, in so many bytes. It is the

@@ -56,6 +56,21 @@ struct Gap {
     every: Option<(usize, usize)>,
 }
 
+/// What an access takes a part of an object for.
+#[derive(Debug)]
+struct Accessed {
+    ty: Type,
+    /// Whether it is an atomic one, if that matters: an atomic object that is accessed otherwise is part of races that its type does not
+    /// show.
+    atomic: Option<bool>,
+}
+
+impl Accessed {
+    fn is(&self, part: &Part) -> bool {
+        same(&part.scalar, &self.ty) && self.atomic.is_none_or(|atomic| atomic == (part.kind == Kind::Atomic))
+    }
+}
+
 /// Why a step is not followed that has another meaning on another way.
 const OUTSIDE: &str = "whether this is in an atomic section depends on how control comes here";
 
@@ -191,6 +206,7 @@ impl Lowering<'_> {
             one_name_each_local(&mut procedure.locals);
         }
         self.judge_weak_orders(&mut program);
+        self.judge_plain_accesses(&mut program);
         self.judge_fields(&mut program);
         crate::indeterminate::forget_unread(&mut program);
         crate::indeterminate::choose_when_read(&mut program, &self.declarations);
@@ -288,21 +304,39 @@ impl Lowering<'_> {
         }
     }
 
+    /// Where others can see it, an access to all of something with an atomic part is not followed: it is not atomic.
+    fn judge_plain_accesses(&mut self, program: &mut Program) {
+        let plain = std::mem::take(&mut self.plain);
+        if plain.is_empty() {
+            return;
+        }
+        let concurrent = Concurrent::of(program);
+        for (location, span) in plain {
+            if !concurrent.is_alone(location) {
+                let why = "an atomic object is accessed as a part of another, which is not atomic";
+                self.lowered.left_out.push((span, why.to_string()));
+                program.locations[location].edges.iter_mut().for_each(|edge| edge.op = Op::Beyond);
+            }
+        }
+    }
+
     /// For each access, the slots of its region that hold something else than is accessed.
     fn misfits(&mut self, regions: &BTreeMap<usize, Vec<usize>>, first: &[Slot]) -> Vec<Rc<[Gap]>> {
         type Seen = (usize, String, Option<(Type, usize)>);
+        let races = self.property.races;
         let mut known: HashMap<Seen, Rc<[Gap]>> = HashMap::new();
         let mut all = Vec::new();
         for access in 0..self.accesses.len() {
             let class = self.pointers.find_class(self.accesses[access].class).0;
-            let mut seen: Vec<Type> = Vec::new();
+            let mut seen: Vec<Accessed> = Vec::new();
             for leaf in slots::leaves(self.unit, &self.accesses[access].ty) {
-                if !seen.iter().any(|ty| same(ty, &leaf.ty)) {
-                    seen.push(leaf.ty);
+                let atomic = races.then_some(leaf.kind == Kind::Atomic);
+                if !seen.iter().any(|one| same(&one.ty, &leaf.ty) && one.atomic == atomic) {
+                    seen.push(Accessed { ty: leaf.ty, atomic });
                 }
             }
             if self.accesses[access].ty == device() {
-                seen = vec![device()];
+                seen = vec![Accessed { ty: device(), atomic: None }];
             }
             let objects = regions.get(&class).map_or(&[][..], |objects| objects);
             let found = known
@@ -314,14 +348,14 @@ impl Lowering<'_> {
     }
 
     /// The slots of these objects that hold something else than what is seen there.
-    fn unlike(&self, seen: &[Type], access: &Access, objects: &[usize], first: &[Slot]) -> Rc<[Gap]> {
+    fn unlike(&self, seen: &[Accessed], access: &Access, objects: &[usize], first: &[Slot]) -> Rc<[Gap]> {
         let mut found = Vec::new();
         for &number in objects.iter().filter(|_| !seen.is_empty()) {
             let object = &self.objects[number];
             let length = object.parts.len();
             let whole = Gap { first: first[number], length, every: None };
             // All that the access may reach must be there.
-            if !seen.iter().all(|ty| object.parts.iter().any(|part| same(&part.scalar, ty))) {
+            if !seen.iter().all(|one| object.parts.iter().any(|part| one.is(part))) {
                 found.push(whole);
                 continue;
             }
@@ -330,7 +364,7 @@ impl Lowering<'_> {
             let mut runs = Vec::new();
             let mut from = start;
             while from < period {
-                let other = |part: &&Part| !seen.iter().any(|ty| same(&part.scalar, ty));
+                let other = |part: &&Part| !seen.iter().any(|one| one.is(part));
                 let run = object.parts[from..period].iter().take_while(other).count();
                 if run > 0 {
                     let every = object.stride.map(|stride| (stride, length));
@@ -604,7 +638,8 @@ impl Layout {
             let slot = (address - ADDRESSES) as Slot;
             let misfit = misfits.iter().any(|gap| gap.contains(slot));
             let index = if misfit { beyond() } else { Model::Constant(address - start) };
-            let over = mortals.filter(|mortal| mortal.contains(slot)).map(Mortal::is_over).next();
+            let over =
+                mortals.filter(|mortal| mortal.contains(slot)).map(|mortal| mortal.is_over(slot)).next();
             return match over {
                 Some(over) => choose(over, self.astray(), index),
                 None => index,

@@ -4,20 +4,24 @@
 //! object is there; an access looks at it in the same step. Objects that cannot be accessed too late are left alone, so that
 //! programs without them have nothing more in their states:
 //!
-//! - memory of a class of which nothing is freed;
+//! - memory of a class of which nothing is freed, and of which it is known how much is asked for;
 //! - a variable, unless something that may hold its address can outlive it: something static or on the heap, a variable of a
 //!   function that is not called by the one that declares it, of a thread, or what the function returns. Variables of `main`
 //!   live as long as the process.
 //!
+//! Of memory of which it is not known how much is asked for, there is some, and what it holds before it says how much of that was asked
+//! for: all that comes after is not there either.
+//!
 //! Memory is not given out again after it was freed, so that an address is never that of something else later. A variable lies
 //! where it lay when its function was called before; an address that was kept since then is taken for the new one.
 
-use super::places::{Target, address_number, binary};
+use super::heap::THERE;
+use super::places::{Target, address_number, binary, plus};
 use super::{Lowering, Model, Object, ObjectId, Result};
 use crate::library::{self, Flow};
-use crate::pointers::{Class, Pointers};
+use crate::pointers::{Class, Pointers, Site};
 use crate::slots;
-use crate::typed::{ExprKind, FunctionId, Storage, Type, Unit, VariableId};
+use crate::typed::{Expr, ExprKind, FunctionId, Storage, Type, Unit, VariableId};
 use crate::walk;
 use allways_model::program::{Binary, Slot, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -27,6 +31,8 @@ pub(super) struct Mortal {
     first: Slot,
     last: Slot,
     there: Slot,
+    /// Whether that slot says how many slots are there.
+    sized: bool,
 }
 
 impl Mortal {
@@ -35,9 +41,19 @@ impl Mortal {
         (self.first..self.last).contains(&slot)
     }
 
-    /// Whether the object is not there.
-    pub fn is_over(&self) -> Model {
-        binary(Binary::Equal, Model::Shared(self.there), Model::Constant(0))
+    /// Whether a slot of the object is not there.
+    pub fn is_over(&self, slot: Slot) -> Model {
+        self.lacks(&Model::Constant(address_number(slot)))
+    }
+
+    /// Whether an address, which is one of the object, is not one of what is there.
+    fn lacks(&self, address: &Model) -> Model {
+        let there = Model::Shared(self.there);
+        if self.sized {
+            let last = plus(address.clone(), THERE - address_number(self.first));
+            return binary(Binary::LessEqual, there, last);
+        }
+        binary(Binary::Equal, there, Model::Constant(0))
     }
 
     /// Whether an address is one of the object, and the object is not there.
@@ -50,7 +66,7 @@ impl Mortal {
             let first = compare(Binary::GreaterEqual, self.first);
             binary(Binary::And, first, compare(Binary::Less, self.last))
         };
-        binary(Binary::And, inside, self.is_over())
+        binary(Binary::And, inside, self.lacks(address))
     }
 }
 
@@ -70,12 +86,7 @@ pub(super) fn outlived(unit: &Unit, pointers: &mut Pointers) -> HashMap<Function
     let (calls, started) = calls(unit, pointers);
     let mut found = HashMap::new();
     for (function, mut variables) in owners {
-        let mut inner = BTreeSet::from([function]);
-        let mut todo = vec![function];
-        while let Some(next) = todo.pop() {
-            todo.extend(calls[next.0].iter().filter(|&&called| inner.insert(called)));
-        }
-        inner.retain(|called| !started.contains(called) || *called == function);
+        let inner = called_by(function, &calls, &started);
         variables.retain(|&variable| {
             let class = pointers.class_of(variable);
             outlives(unit, pointers, class, function, &inner)
@@ -86,6 +97,45 @@ pub(super) fn outlived(unit: &Unit, pointers: &mut Pointers) -> HashMap<Function
         }
     }
     found
+}
+
+/// The calls of `alloca` whose memory something may outlive that holds its address. (Memory of `main` lives as long as the process.)
+pub(super) fn outlived_memory(unit: &Unit, pointers: &mut Pointers) -> HashSet<Site> {
+    let mut sites: Vec<(FunctionId, &Expr)> = Vec::new();
+    for (number, function) in unit.functions.iter().enumerate().filter(|(_, one)| one.name != "main") {
+        walk::statements(function.body.as_deref().unwrap_or_default(), &mut |expr| {
+            if let ExprKind::Call(callee, _) = &expr.kind
+                && let ExprKind::Function(called) = walk::through_casts(callee).kind
+                && library::is_of_the_function(&unit.functions[called.0].name)
+            {
+                sites.push((FunctionId(number), expr));
+            }
+        });
+    }
+    if sites.is_empty() {
+        return HashSet::new();
+    }
+    let (calls, started) = calls(unit, pointers);
+    let outlived = sites.into_iter().filter(|&(function, site)| {
+        let class = pointers.class_of_site(site);
+        outlives(unit, pointers, class, function, &called_by(function, &calls, &started))
+    });
+    outlived.map(|(_, site)| std::ptr::from_ref(site)).collect()
+}
+
+/// A function, and those that it calls and that call others, which have returned when it returns.
+fn called_by(
+    function: FunctionId,
+    calls: &[BTreeSet<FunctionId>],
+    started: &HashSet<FunctionId>,
+) -> BTreeSet<FunctionId> {
+    let mut inner = BTreeSet::from([function]);
+    let mut todo = vec![function];
+    while let Some(next) = todo.pop() {
+        todo.extend(calls[next.0].iter().filter(|&&called| inner.insert(called)));
+    }
+    inner.retain(|called| !started.contains(called) || *called == function);
+    inner
 }
 
 /// The functions that each function calls, and those that threads start with.
@@ -183,12 +233,16 @@ impl Lowering<'_> {
                 let start = first[number];
                 if let Some(&flag) = self.mortals.get(&ObjectId(number)) {
                     let there = first[flag >> super::PART_BITS];
-                    found.push(Mortal { first: start, last: start + parts.len(), there });
-                } else if let Some(stride) = stride.filter(|_| freed.contains(class)) {
+                    found.push(Mortal { first: start, last: start + parts.len(), there, sized: false });
+                    continue;
+                }
+                let sized = self.sized.contains(&ObjectId(number));
+                if let Some(stride) = stride.filter(|_| sized || freed.contains(class)) {
                     found.extend((start..start + parts.len()).step_by(stride).map(|there| Mortal {
                         first: there + 1,
                         last: there + stride,
                         there,
+                        sized,
                     }));
                 }
             }

@@ -15,7 +15,18 @@ impl Lowering<'_> {
     /// Refuses a conversion after which memory would be seen as something else than it holds.
     pub(super) fn check_cast(&self, part: &Expr, to: &Type, span: Span) -> Result<()> {
         let (Type::Pointer(from), Type::Pointer(to)) = (part.ty.plain(), to.plain()) else { return Ok(()) };
-        if matches!(walk::through_casts(part).kind, ExprKind::Int(_)) || self.compatible(from, to) {
+        let inner = walk::through_casts(part);
+        if matches!(inner.kind, ExprKind::Int(_)) {
+            return Ok(());
+        }
+        if self.property.races
+            && let Type::Pointer(held) = inner.ty.plain()
+            && let (Some(held), Some(seen)) = (self.starts_atomic(held), self.starts_atomic(to))
+            && held != seen
+        {
+            return refuse(span, "an atomic object is seen as one that is not, or the other way round");
+        }
+        if self.compatible(from, to) {
             return Ok(());
         }
         refuse(span, "memory is seen as another type than the one it holds, which is not followed")
@@ -37,6 +48,27 @@ impl Lowering<'_> {
         let slot = slots::at_byte(self.unit, whole, u64::try_from(distance).ok()?)?;
         let slot = Value::try_from(slot).ok()?;
         Some((pointer, if by <= 0 { -slot } else { slot }))
+    }
+
+    /// Whether the first part of a type is atomic, if there is one.
+    fn starts_atomic(&self, ty: &Type) -> Option<bool> {
+        let first = match ty {
+            Type::Array(element, _) => return self.starts_atomic(element),
+            ty => slots::leaves(self.unit, ty).into_iter().next()?,
+        };
+        Some(first.kind == slots::Kind::Atomic)
+    }
+
+    /// What comes is an access to all of an object, which is none of its atomic parts.
+    pub(super) fn as_a_whole(&mut self, ty: &Type, span: Span) {
+        let ty = match ty.plain() {
+            Type::Array(element, _) => element,
+            whole => whole,
+        };
+        let is_atomic = |leaf: &slots::Leaf| leaf.kind == slots::Kind::Atomic;
+        if self.property.races && slots::leaves(self.unit, ty).iter().any(is_atomic) {
+            self.plain.push((self.here, span));
+        }
     }
 
     /// Whether what one type says of memory is what another says.
@@ -94,6 +126,8 @@ impl Lowering<'_> {
             return refuse(span, "`memset` of a part of an object is not followed");
         };
         let target = self.target_of(to)?;
+        let target = self.with_room(target, count);
+        self.as_a_whole(&ty, span);
         let stored = Value::try_from(*value).unwrap_or(0);
         for offset in 0..count {
             let slot = self.next_slot(&target, offset);
@@ -133,7 +167,10 @@ impl Lowering<'_> {
         if count != same {
             return refuse(span, "`memcpy` between objects of different types is not followed");
         }
-        let (to, from) = (self.target_of(to)?, self.target_of(from)?);
+        let (target, source) = (self.target_of(to)?, self.target_of(from)?);
+        let (to, from) = (self.with_room(target, count), self.with_room(source, count));
+        self.as_a_whole(&into, span);
+        self.as_a_whole(&out, span);
         if moves && count > MOST_MOVED {
             return refuse(span, "`memmove` of so much memory is not followed");
         }

@@ -2,7 +2,9 @@
 
 use super::body::{Address, Home};
 use super::expressions::chooses;
-use super::{ADDRESSES, Access, INDETERMINATE, Lowering, Model, ObjectId, Part, REGION, Result, refuse};
+use super::{
+    ADDRESSES, Access, INDETERMINATE, Lowering, Model, ObjectId, PART_BITS, Part, REGION, Result, refuse,
+};
 use crate::slots;
 use crate::typed::{Expr, ExprKind, Storage, Type, VariableId};
 use allways_model::program::expression::OPEN;
@@ -139,7 +141,10 @@ impl Lowering<'_> {
                         self.accesses.push(Access { class, ty: expr.ty.clone(), whole: None, span });
                         Target::Region(self.accesses.len() - 1, address)
                     }
-                    place => place,
+                    place => match slots::count(self.unit, &expr.ty) {
+                        Some(count) => self.with_room(place, count),
+                        None => place,
+                    },
                 })
             }
             ExprKind::Load(inner) | ExprKind::Cast(inner) if matches!(expr.ty.plain(), Type::Record(_)) => {
@@ -253,14 +258,56 @@ impl Lowering<'_> {
             Address::Known(Target::LocalElement(first, length, index)) => {
                 Address::Known(Target::LocalElement(first, length, sum(index, offset)))
             }
-            Address::Known(Target::Shared(first)) => {
+            Address::Known(target @ (Target::Shared(first) | Target::Local(first))) => {
                 let length = self.array_length(pointer, span)?;
-                Address::Known(Target::SharedElement(first, length, offset))
+                Address::Known(match self.with_room(target, length) {
+                    Target::Shared(_) => Target::SharedElement(first, length, offset),
+                    Target::Local(_) => Target::LocalElement(first, length, offset),
+                    Target::SharedElement(first, length, index) => {
+                        Target::SharedElement(first, length, sum(offset, index))
+                    }
+                    Target::LocalElement(first, length, index) => {
+                        Target::LocalElement(first, length, sum(offset, index))
+                    }
+                    target => target,
+                })
             }
-            Address::Known(Target::Local(first)) => {
-                let length = self.array_length(pointer, span)?;
-                Address::Known(Target::LocalElement(first, length, offset))
+        })
+    }
+
+    /// A place of which so many slots are accessed: where that are more than its object has from there on, elements of which some are
+    /// not there.
+    pub(super) fn with_room(&self, target: Target, count: usize) -> Target {
+        let (object, shared) = match target {
+            Target::Shared(slot) => {
+                let object = ObjectId(slot >> PART_BITS);
+                (Some((object.slot(0), self.objects[object.0].parts.len())), true)
             }
+            Target::Local(slot) if count > 1 => (self.local_object(slot), false),
+            _ => return target,
+        };
+        match (target, object) {
+            (Target::Shared(slot) | Target::Local(slot), Some((first, length)))
+                if slot - first + count > length =>
+            {
+                let index = Model::Constant((slot - first) as Value);
+                match shared {
+                    true => Target::SharedElement(first, length, index),
+                    false => Target::LocalElement(first, length, index),
+                }
+            }
+            (target, _) => target,
+        }
+    }
+
+    /// The first slot, and the number of slots, of the local variable that has a slot.
+    fn local_object(&self, slot: Slot) -> Option<(Slot, usize)> {
+        self.body.homes.iter().find_map(|(variable, home)| match home {
+            Home::Local(first) => {
+                let length = slots::count(self.unit, &self.unit.variables[variable.0].ty)?;
+                (*first..first + length).contains(&slot).then_some((*first, length))
+            }
+            Home::Memory(_) => None,
         })
     }
 

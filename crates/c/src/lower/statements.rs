@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::expressions::not;
+use super::expressions::{acts, not};
 use super::places::{Target, binary};
 use super::{Crowds, FEW, Lowering, Model, Result, refuse};
 use crate::slots;
@@ -194,7 +194,7 @@ impl Lowering<'_> {
         };
         let place = self.variable(variable, span)?;
         let mut values: Vec<Model> = vec![Model::Constant(0); count];
-        for one in initial {
+        for (number, one) in initial.iter().enumerate() {
             let Some((offset, part)) = self.part_at(ty, &one.path) else {
                 let kind = self.constant_value(&one.value).and_then(super::mutexes::of_kind);
                 match (kind, super::mutexes::kind_part(unit, ty, &one.path)) {
@@ -209,8 +209,12 @@ impl Lowering<'_> {
                 continue;
             }
             let parts = self.values(&one.value)?;
+            // What comes later may use the variables that a call has left its result in, or change what was read.
+            let acts_later = initial[number + 1..].iter().any(|later| acts(&later.value));
             for (offset, value) in (offset..).zip(parts) {
-                values[offset] = self.settled(value, one.value.span)?;
+                let span = one.value.span;
+                let value = if acts_later { self.kept(value, span)? } else { self.settled(value, span)? };
+                values[offset] = value;
             }
         }
         for (offset, value) in values.into_iter().enumerate() {
@@ -401,6 +405,13 @@ impl Lowering<'_> {
             self.store(&Target::Local(slot), value, span)?;
         }
         let atomic = self.body.atomic;
+        if atomic > 0 && self.body.calls.len() == 1 {
+            // The thread ends there.
+            return match self.body.number {
+                0 => self.end_process(span),
+                _ => refuse(span, "a thread ends inside an atomic section"),
+            };
+        }
         if let Some(call) = self.body.calls.last_mut() {
             call.atomic = Some(atomic);
         }

@@ -749,14 +749,30 @@ impl Lowering<'_> {
                 } else {
                     operand(self, 2)?
                 };
+                // A weak one may fail for no reason (C11, 7.17.7.4).
+                let is_weak = arguments.get(3).filter(|weak| self.constant_value(weak) != Some(0));
+                let tries = match is_weak {
+                    Some(_) => Some(self.kept(Model::Choose(0, 1), span)?),
+                    None => None,
+                };
+                let succeeds = |found: Model| {
+                    let same = binary(Operator::Equal, found, wanted.clone());
+                    match &tries {
+                        Some(tries) => {
+                            let tries = binary(Operator::Equal, tries.clone(), Model::Constant(1));
+                            binary(Operator::And, tries, same)
+                        }
+                        None => same,
+                    }
+                };
                 let slot = self.block(1, span);
-                let same = binary(Operator::Equal, old.clone(), wanted.clone());
+                let same = succeeds(old.clone());
                 let after = Model::If(Box::new(same), Box::new(new), Box::new(old.clone()));
                 self.specially(&place, Kind::Atomic);
                 self.store_at_once(vec![(Target::Local(slot), old), (place, after)], None, span)?;
                 // What was found is stored where the expected value was; if it was that, nothing changes.
                 self.store(&expected, Model::Local(slot), span)?;
-                Ok(Some(vec![number(binary(Operator::Equal, Model::Local(slot), wanted))]))
+                Ok(Some(vec![number(succeeds(Model::Local(slot)))]))
             }
             _ => {
                 let (fetch_first, operator) = match word.split_once("_and_") {

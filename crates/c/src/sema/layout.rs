@@ -71,6 +71,7 @@ impl Analyser<'_> {
         let mut fields = Vec::new();
         // In bits: where the next member may start, and the end so far.
         let (mut next, mut end, mut whole) = (0_u64, 0_u64, 1_u64);
+        let mut apart = false;
         for member in members {
             let mut natural = match &member.ty {
                 Type::Array(element, None) => Layout { size: 0, align: self.layout(element)?.align },
@@ -91,6 +92,7 @@ impl Analyser<'_> {
                     (if crosses && !tight { round(forced, unit) } else { forced }, width)
                 }
             };
+            apart |= member.bits == Some(0);
             let named = !member.name.is_empty() || member.bits.is_none();
             if named {
                 whole = whole.max(own);
@@ -99,6 +101,7 @@ impl Analyser<'_> {
                     ty: member.ty.clone(),
                     offset: start / 8,
                     bits: member.bits.and_then(|bits| u8::try_from(bits).ok()),
+                    apart: std::mem::take(&mut apart),
                 });
             }
             next = start.checked_add(size)?;

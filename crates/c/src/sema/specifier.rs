@@ -216,6 +216,7 @@ impl Analyser<'_> {
             ty: part.clone(),
             offset: number * layout.size,
             bits: None,
+            apart: false,
         };
         let fields = (0..count).map(field).collect();
         let layout = Some(Layout { size: layout.size * count, align });

@@ -194,6 +194,8 @@ fn memory_locations_are_told_apart() {
         (Found::Race, format!("int a[3]; void *f(void *p) {{ a[1] = 1; return 0; }} void *g(void *p) {{ return a[1] ? p : 0; }} {two}")),
         (Found::None, format!("struct {{ int x, y; }} s; void *f(void *p) {{ s.x = 1; return 0; }} void *g(void *p) {{ s.y = 1; return 0; }} {two}")),
         (Found::Race, format!("struct {{ int x : 3; int y : 5; }} s; void *f(void *p) {{ s.x = 1; return 0; }} void *g(void *p) {{ s.y = 1; return 0; }} {two}")),
+        (Found::Race, format!("struct {{ int x : 30; int y : 5; }} s; void *f(void *p) {{ s.x = 1; return 0; }} void *g(void *p) {{ s.y = 1; return 0; }} {two}")),
+        (Found::None, format!("struct {{ int x : 3; int : 0; int y : 5; }} s; void *f(void *p) {{ s.x = 1; return 0; }} void *g(void *p) {{ s.y = 1; return 0; }} {two}")),
         (Found::None, format!("struct {{ int x : 3; char z; int y : 5; }} s; void *f(void *p) {{ s.x = 1; return 0; }} void *g(void *p) {{ s.y = 1; return 0; }} {two}")),
         (Found::Race, format!("struct t {{ int x, y; }} s, c; void *f(void *p) {{ c = s; return 0; }} void *g(void *p) {{ s.y = 1; return 0; }} {two}")),
         (Found::Race, format!("double d; void *f(void *p) {{ d = 1; return 0; }} void *g(void *p) {{ d = 2; return 0; }} {two}")),
@@ -245,6 +247,35 @@ fn memory_locations_are_told_apart() {
 fn atomic_accesses_race_with_plain_ones_only() {
     let two = "int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, g, 0); }";
     let texts = [
+        // What is not atomic although its type is.
+        (
+            Found::Beyond,
+            "struct s { _Atomic int x; int y; } s, c; void *f(void *p) { s.x = 1; return 0; } void *g(void *p) { c = s; return 0; }",
+        ),
+        (
+            Found::Beyond,
+            "struct s { _Atomic int x; int y; } s, c; void *f(void *p) { s.x = 1; return 0; } void *g(void *p) { memcpy(&s, &c, sizeof s); return 0; }",
+        ),
+        (
+            Found::Beyond,
+            "_Atomic int x[2]; void *f(void *p) { x[1] = 1; return 0; } void *g(void *p) { memset(x, 0, sizeof x); return 0; }",
+        ),
+        (
+            Found::Beyond,
+            "_Atomic int x; void *f(void *p) { x = 1; return 0; } void *g(void *p) { return *(int *)&x ? p : 0; }",
+        ),
+        (
+            Found::Beyond,
+            "_Atomic int x; int *q; void *f(void *p) { x = 1; return 0; } void *g(void *p) { q = (int *)(void *)&x; *q = 2; return 0; }",
+        ),
+        (
+            Found::None,
+            "struct s { _Atomic int x; int y; } s; void *f(void *p) { s.x = 1; return 0; } void *g(void *p) { _Atomic int *q = &s.x; *q += 2; return 0; }",
+        ),
+        (
+            Found::None,
+            "struct s { int a, b; }; _Atomic struct s x; void *f(void *p) { struct s y = { 1, 1 }; x = y; return 0; } void *g(void *p) { struct s y = x; return y.a ? p : 0; }",
+        ),
         (
             Found::None,
             "_Atomic int x; void *f(void *p) { x++; return 0; } void *g(void *p) { x = 3; return 0; }",
