@@ -9,7 +9,7 @@ use super::session::Session;
 use super::{Context, Failure};
 use crate::check::Request;
 use crate::definition::is_definition;
-use crate::load::{LoadError, Options, SourceDiagnostics, load, load_stated, read};
+use crate::load::{LoadError, Loaded, Options, SourceDiagnostics, load, load_stated, read};
 use crate::recheck::{NoClaim, Walked, read_claim};
 use crate::witness::confirm::{self, Judged};
 use crate::witness::judge::{Stated, Tasks};
@@ -111,12 +111,15 @@ fn confirm_witness(arguments: &Certify, context: &mut Context) -> Result<Exit, F
         None => {
             let loaded = session.reading(move || load(file, &options, &Budget::unlimited()))?;
             context.printer.diagnostics(&loaded.diagnostics);
+            loaded.warnings.iter().for_each(|warning| context.printer.warn(warning));
             session.budgeted(|budget| confirm::confirm(&loaded.task, &witness, &request, budget))?
         }
         Some(stated) => {
             let instrumentation = stated.instrumentation();
-            let (tasks, diagnostics) = session.reading(move || tasks(&file, options, &instrumentation))?;
+            let (tasks, diagnostics, warnings) =
+                session.reading(move || tasks(&file, options, &instrumentation))?;
             context.printer.diagnostics(&diagnostics);
+            warnings.iter().for_each(|warning| context.printer.warn(warning));
             session.budgeted(|budget| stated.judge(&tasks, &request, budget))?
         }
     };
@@ -139,19 +142,19 @@ fn confirm_witness(arguments: &Certify, context: &mut Context) -> Result<Exit, F
             Exit::Success => format!("{file} goes wrong where {name} says: {words} ({time})"),
             Exit::Rejected if stated.is_some() => format!("{name} is not true of {file}: {words}"),
             Exit::Rejected => format!("{name} shows nothing about {file}: {words}"),
-            _ => format!("{name} is neither confirmed nor rejected, because {words}"),
+            _ => format!("{name} is neither accepted nor rejected, because {words}"),
         };
         context.output.verdict(verdict, &rest);
     }
     Ok(exit)
 }
 
-/// The tasks by which a correctness witness is judged. Races are looked for by themselves: what is stated causes none.
+/// The tasks by which a correctness witness is judged, and what the user should know of the program. Races are looked for by themselves: what is stated causes none.
 fn tasks(
     file: &Path,
     mut options: Options,
     stated: &Instrumentation,
-) -> Result<(Tasks, SourceDiagnostics), LoadError> {
+) -> Result<(Tasks, SourceDiagnostics, Vec<String>), LoadError> {
     let budget = Budget::unlimited();
     let races = options.property.is_some_and(|property| property.races);
     let plain = if races { Some(load(file, &options, &budget)?.task) } else { None };
@@ -159,7 +162,8 @@ fn tasks(
         options.property = Some(Property::NOTHING);
     }
     let (loaded, unplaced) = load_stated(file, &options, stated, &budget)?;
-    Ok((Tasks { plain, stated: loaded.task, unplaced }, loaded.diagnostics))
+    let Loaded { task: stated, diagnostics, warnings } = loaded;
+    Ok((Tasks { plain, stated, unplaced }, diagnostics, warnings))
 }
 
 /// Runs `certify`.
