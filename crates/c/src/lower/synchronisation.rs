@@ -770,9 +770,20 @@ impl Lowering<'_> {
                 let after = Model::If(Box::new(same), Box::new(new), Box::new(old.clone()));
                 self.specially(&place, Kind::Atomic);
                 self.store_at_once(vec![(Target::Local(slot), old), (place, after)], None, span)?;
-                // What was found is stored where the expected value was; if it was that, nothing changes.
-                self.store(&expected, Model::Local(slot), span)?;
-                Ok(Some(vec![number(succeeds(Model::Local(slot)))]))
+                // What was found is stored where the expected value was, but not if it was that, which others would see.
+                let succeeded = succeeds(Model::Local(slot));
+                if expected.is_shared() {
+                    let (here, failed, after) = (self.here, self.location(span), self.location(span));
+                    self.edge(here, Op::Guard(succeeded.clone(), true), after, span);
+                    self.edge(here, Op::Guard(succeeded.clone(), false), failed, span);
+                    self.here = failed;
+                    self.store(&expected, Model::Local(slot), span)?;
+                    self.jump(after, span);
+                    self.here = after;
+                } else {
+                    self.store(&expected, Model::Local(slot), span)?;
+                }
+                Ok(Some(vec![number(succeeded)]))
             }
             _ => {
                 let (fetch_first, operator) = match word.split_once("_and_") {

@@ -247,6 +247,15 @@ fn memory_locations_are_told_apart() {
 fn atomic_accesses_race_with_plain_ones_only() {
     let two = "int main(void) { pthread_t t, u; pthread_create(&t, 0, f, 0); pthread_create(&u, 0, g, 0); }";
     let texts = [
+        // The value that is expected is written if it is another one only.
+        (
+            Found::None,
+            "_Atomic int x; int e; void *f(void *p) { __atomic_compare_exchange_n(&x, &e, 1, 0, 5, 5); return 0; } void *g(void *p) { return e ? p : 0; }",
+        ),
+        (
+            Found::Race,
+            "_Atomic int x = 5; int e; void *f(void *p) { __atomic_compare_exchange_n(&x, &e, 1, 0, 5, 5); return 0; } void *g(void *p) { return e ? p : 0; }",
+        ),
         // What is not atomic although its type is.
         (
             Found::Beyond,
