@@ -62,11 +62,11 @@ pub fn is_there(folder: &Path) -> bool {
 }
 
 impl Log {
-    /// Starts the file of a worker, one of so many; the task is named by its digest.
+    /// Starts the file of a worker, one of so many, and records that no level has ended; the task is named by its digest.
     pub fn start(folder: &Path, task: u128, (worker, workers): (usize, usize)) -> io::Result<Log> {
         fs::create_dir_all(folder)?;
         let out = BufWriter::with_capacity(1 << 16, File::create(states_file(folder, worker))?);
-        Ok(Log {
+        let mut log = Log {
             record: record_file(folder, worker),
             heading: format!("allways checkpoint 1\ntask {task:032x}\nworker {worker} {workers}\n"),
             out,
@@ -74,7 +74,11 @@ impl Log {
             now: Mark { states: 0, length: 0, digest: Digest::default().0 },
             written: None,
             recorded: 0,
-        })
+        };
+        log.replace_record()?;
+        // The first level that ends is recorded at once.
+        log.written = None;
+        Ok(log)
     }
 
     /// Writes the levels of a shard that are complete and not written yet; the one that is being filled is.
@@ -123,7 +127,7 @@ impl Log {
     }
 
     fn replace_record(&mut self) -> io::Result<()> {
-        if self.recorded == self.marks.len() {
+        if self.written.is_some() && self.recorded == self.marks.len() {
             return Ok(());
         }
         self.out.flush()?;

@@ -304,6 +304,9 @@ fn resume(
         Err(error) => return give_up(control, format!("cannot read {shown}: {error}")),
     };
     let levels = all().map(|(_, record)| record.levels).min().unwrap_or_default();
+    if levels == 0 {
+        shard.start();
+    }
     for level in 0..levels {
         if level > 0 {
             shard.close_level()?;
