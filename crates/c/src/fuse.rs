@@ -9,7 +9,7 @@
 //! that allows a waiting thread to start is moved in the same way: what it is moved over is not of that thread. A thread can be
 //! interrupted before every visible step and at the heads of loops (so that no section runs for ever), and nowhere else.
 //!
-//! In a program of which only proofs are asked, a step is invisible, too, if locks protect whatever it accesses ([`Protected`]): nobody
+//! In a program of which only proofs are asked, a step is invisible, too, if locks protect whatever it accesses (`protected.rs`): nobody
 //! accesses that between two steps of who holds the lock. So what a thread does from the step in which it takes a lock to the one in
 //! which it gives it back is one step, where nothing else is accessed meanwhile.
 //!

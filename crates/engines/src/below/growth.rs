@@ -1,8 +1,8 @@
 //! Whether integers of a program grow without end, so that listing its states has none.
 //!
 //! A few random runs look for a cycle: two states with the same control and the same values of all that is finite, in which integers
-//! differ. The steps between the two are taken again from the second, [many times](ROUNDS). If each round adds the same, they are
-//! also taken far ahead, at [multiples](AHEAD) of what a round adds: a counter that is compared with a large constant stops there.
+//! differ. The steps between the two are taken again from the second, many times (`ROUNDS`). If each round adds the same, they are
+//! also taken far ahead, at multiples (`AHEAD`) of what a round adds: a counter that is compared with a large constant stops there.
 //!
 //! That is no proof, and it need not be one: what is said of growth decides how long states are listed, and no verdict. What does
 //! not matter in the [reduced](Reduction) program is forgotten after each step, as the encoding does.
