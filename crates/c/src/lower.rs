@@ -21,6 +21,7 @@
 //! numbers of classes. When all objects are known, `layout` gives them their places.
 
 mod assignments;
+mod atomics;
 mod bits;
 mod body;
 mod branches;
